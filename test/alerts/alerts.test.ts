@@ -119,12 +119,12 @@ async function program(body = ''): Promise<string[]> {
     `import { appendFileSync, readFileSync } from 'node:fs';
      ${body}
      const payload = JSON.parse(readFileSync(0, 'utf8'));
-     appendFileSync(${JSON.stringify(join(folder, 'told'))}, JSON.stringify({ payload, words: process.argv.slice(2), env: process.env }) + '\\n');`,
+     appendFileSync(${JSON.stringify(join(folder, 'delivered'))}, JSON.stringify({ payload, words: process.argv.slice(2), env: process.env }) + '\\n');`,
   );
   return [process.execPath, path, 'first word', '$HOME; touch x'];
 }
-const told = async (): Promise<{ payload: AlertPayload; words: string[]; env: Record<string, string> }[]> =>
-  (await readFile(join(folder, 'told'), 'utf8').catch(() => ''))
+const delivered = async (): Promise<{ payload: AlertPayload; words: string[]; env: Record<string, string> }[]> =>
+  (await readFile(join(folder, 'delivered'), 'utf8').catch(() => ''))
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as never);
@@ -160,7 +160,7 @@ eachWarehouse('alerts', (openWarehouse) => {
   const kinds = (): unknown[] =>
     hooks.taken.map(({ body }) => [(body as AlertPayload).kind, (body as AlertPayload).state]);
 
-  it('are told once when raised and once when over, also when the reason changes', async () => {
+  it('are sent once when raised and once when cleared, also when the reason changes', async () => {
     await tell([FAILED]);
     await tell([{ ...FAILED, error: 'still away' }]);
     expect(hooks.taken).toHaveLength(1);
@@ -196,7 +196,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     expect(notices).toEqual([]);
   });
 
-  it('nothing is told of what was always well', async () => {
+  it('nothing is sent about a condition that never held', async () => {
     await tell([ended({})]);
     expect(hooks.taken).toEqual([]);
     expect(await listAlerts(operationsOf(warehouse))).toEqual([]);
@@ -270,31 +270,34 @@ eachWarehouse('alerts', (openWarehouse) => {
     ['cuts the connection', (response) => void response.destroy(), /can’t be reached/],
     ['hangs', () => undefined, /did not answer within 10 s/],
     ['hangs in its answer', (response) => void response.writeHead(200).write('{'), /did not answer within 10 s/],
-  ])('a webhook that %s is tried again by the next run, and told nowhere else', async (_how, answer, because) => {
-    hooks.answer = answer;
-    // The wait is over as soon as the webhook was asked.
-    const sleep: AlertEffects['sleep'] = async (_ms, signal) => {
-      await expect.poll(() => hooks.taken.length > 0 && /hangs/.test(_how), { timeout: 20_000 }).toBe(true);
-      signal?.throwIfAborted();
-    };
-    expect(await tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).toEqual({
-      isRecorded: true,
-      isDelivered: false,
-    });
-    expect(hooks.taken).toHaveLength(1);
-    expect(notices).toEqual([expect.stringMatching(because)]);
-    expect(notices.join()).not.toContain(CANARY);
-    expect(notices.join()).not.toContain('nothing of this');
-    hooks.answer = (response) => void response.end();
-    await tell([FAILED]);
-    await tell([FAILED]);
-    expect(kinds()).toEqual([
-      ['failed', 'raised'],
-      ['failed', 'raised'],
-    ]);
-  });
+  ])(
+    'a webhook that %s is tried again by the next run, and its alert goes nowhere else',
+    async (_how, answer, because) => {
+      hooks.answer = answer;
+      // The wait is over as soon as the webhook was called.
+      const sleep: AlertEffects['sleep'] = async (_ms, signal) => {
+        await expect.poll(() => hooks.taken.length > 0 && /hangs/.test(_how), { timeout: 20_000 }).toBe(true);
+        signal?.throwIfAborted();
+      };
+      expect(await tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).toEqual({
+        isRecorded: true,
+        isDelivered: false,
+      });
+      expect(hooks.taken).toHaveLength(1);
+      expect(notices).toEqual([expect.stringMatching(because)]);
+      expect(notices.join()).not.toContain(CANARY);
+      expect(notices.join()).not.toContain('nothing of this');
+      hooks.answer = (response) => void response.end();
+      await tell([FAILED]);
+      await tell([FAILED]);
+      expect(kinds()).toEqual([
+        ['failed', 'raised'],
+        ['failed', 'raised'],
+      ]);
+    },
+  );
 
-  it('what was over before it could be told is not told', async () => {
+  it('an alert that was cleared before its delivery is not sent', async () => {
     hooks.answer = (response) => void response.writeHead(503).end();
     await tell([FAILED]);
     hooks.answer = (response) => void response.end();
@@ -302,7 +305,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     expect(kinds()).toEqual([['failed', 'raised']]);
   });
 
-  it('a webhook that does not take one alert is not asked to take others in that run', async () => {
+  it('a webhook that refuses one alert gets no others in that run', async () => {
     hooks.answer = (response) => void response.writeHead(500).end();
     await tell(['a', 'b', 'c'].map((sync) => ({ ...FAILED, sync })));
     expect(hooks.taken).toHaveLength(1);
@@ -316,7 +319,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     ).toEqual(['a', 'b', 'c']);
   });
 
-  it('of many processes that see the same at once, one tells it', async () => {
+  it('of many processes that see the same at once, one sends it', async () => {
     await Promise.all(Array.from({ length: 6 }, () => tell([FAILED])));
     expect(kinds()).toEqual([['failed', 'raised']]);
   });
@@ -328,7 +331,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     hooks.answer = (response) => void response.end();
     await tell([FAILED], { command });
     expect(hooks.taken).toHaveLength(2);
-    const [only, ...others] = await told();
+    const [only, ...others] = await delivered();
     expect(others).toEqual([]);
     expect(only?.payload).toEqual(hooks.taken[1]?.body);
     expect(only?.words).toEqual(['first word', '$HOME; touch x']);
@@ -368,7 +371,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     await expect.poll(isGone, { timeout: 20_000 }).toBe(true);
   });
 
-  it('what a process that goes on could not tell it tells later, without another run', async () => {
+  it('a long-running process sends a failed alert later, without another run', async () => {
     const broken: { ops: string } = { ops: 'nowhere' };
     const place = {
       db: warehouse.db,

@@ -73,9 +73,9 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   '../migrations/': ['warehouse'],
 };
 
-/** Packages that decide what a part is: nobody else may use them. */
+/** Packages that belong to one part: no other part may use them. */
 const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
-  // What is paid for is asked in one place; an alert goes to whom the config names.
+  // Paid requests are sent in one place; alerts go to the receivers in the config.
   undici: ['extract', 'alerts'],
   'node:http': ['sandbox', 'monitor'],
   'node:https': [],

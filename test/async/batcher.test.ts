@@ -1,4 +1,4 @@
-/** Work done together: batches in order, nobody waits for company, and one that can't be done fails alone. */
+/** Work in batches: in order, no call waits for others, and an item that fails does so alone. */
 import * as fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ interface Batch {
   readonly end: (error?: Error) => void;
 }
 
-/** Work whose batches end when told to, and double their items. */
+/** Work whose batches end on command, and double their items. */
 function held(settings: Partial<BatcherOptions<number>> = {}) {
   const batches: Batch[] = [];
   const double = batched(
@@ -88,7 +88,7 @@ describe('gathered work', () => {
     expect(calls.slice(5)).toEqual([[5], [6, 7]]);
   });
 
-  it('does each item once and in the order of asking, whenever it is asked', async () => {
+  it('does each item once and in the order of the calls, whenever they come', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3 })),

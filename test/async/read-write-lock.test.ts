@@ -61,7 +61,7 @@ it('the lock keeps no result of the work that it ran', async () => {
     await (async () => {
       results.push(new WeakRef(await turns[way](async () => ({ held: true }))));
     })();
-  // What a weak reference was asked for is kept for the turn.
+  // The target of a weak reference is kept until the end of the current job.
   await turn();
   collect();
   expect(results.map((it) => it.deref())).toEqual([undefined, undefined, undefined, undefined]);

@@ -1,4 +1,4 @@
-/** Work that is counted while it goes on. */
+/** Work that is counted while it runs. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openTaskGroup } from '../../src/async/task-group.ts';

@@ -111,7 +111,7 @@ describe('tables', () => {
     ['TokenRequest', 'fact_request_costs', 'id', ''],
   ];
 
-  it.each(CONTRACT)('%s rests in %s by (%s), with the lists [%s]', (resource, table, key, lists) => {
+  it.each(CONTRACT)('%s is stored in %s by (%s), with the lists [%s]', (resource, table, key, lists) => {
     const found = rootTables.find(({ name }) => name === table);
     expect(found?.resource.name).toBe(resource);
     expect(found?.key.join(' ')).toBe(key);
@@ -154,7 +154,7 @@ describe('tables', () => {
     expect(columns.split(' ').filter((it) => !names.includes(it))).toEqual([]);
   });
 
-  it('have each column once, and names that Postgres keeps whole', () => {
+  it('have each column once, and names that Postgres does not truncate', () => {
     for (const { name, columns } of tables) {
       const names = columns.map((it) => it.name);
       expect({ name, columns: new Set(names).size }).toEqual({ name, columns: names.length });

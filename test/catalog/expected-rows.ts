@@ -164,20 +164,20 @@ function scalarCells(kind: Kind, name: string, sent: unknown): ExpectedCells {
   };
 }
 
-/** The row that an object tells of an entity with a table of its own; other columns of that table are null. */
+/** The row that an object reports about an entity with a table of its own; other columns of that table are null. */
 function sightingRow(sighting: ObservationSpec, fields: Fields, value: Item, reading: Reading): ExpectedRow {
   const urn = (sighting.bare === true ? value : value['urn']) as Item | undefined;
   const resource = sighting.resourceOf(typeof urn?.['type'] === 'string' ? urn['type'] : '');
   const quiet: Reading = { ...reading, resource, full: false, rows: [], lists: [] };
   const none = columnsOf(resource.fields, undefined, '', [], quiet);
-  const told =
+  const reported =
     sighting.bare === true
       ? columnsOf({ urn: resource.fields['urn'] as Field }, { urn: value }, '', [], quiet)
       : columnsOf(fields, value, '', [], quiet);
   return {
     table: resource.table,
     key: resource.key,
-    cells: { ...none, ...told, extra: { type: 'jsonb', value: null } },
+    cells: { ...none, ...reported, extra: { type: 'jsonb', value: null } },
     detail: sighting.detail,
   };
 }
@@ -236,7 +236,7 @@ function elementCells(element: ListElement, field: string, value: unknown, readi
   }
 }
 
-/** Rule 7: what nobody declared, in the shape it was sent. Elements and entities keep theirs in rows of their own. */
+/** Rule 7: undeclared fields, in the shape in which they were sent. Those of elements and entities are in their own rows. */
 function extraOf(fields: Fields, tag: string | undefined, item: Item): ExpectedCell {
   const left = leftOver(fields, tag, item);
   return { type: 'jsonb', value: Object.keys(left).length > 0 ? left : null };

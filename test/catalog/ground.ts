@@ -1,4 +1,4 @@
-/** What the suites over the catalog stand on: one warehouse, entities nobody else uses, and a way to change an item. */
+/** The base of the suites over the catalog: one warehouse, entities that no other test uses, and a way to change an item. */
 import { beforeAll } from 'vitest';
 import type { KeyedRequest, RequestBody } from '../../src/service/request-body.ts';
 import { catalog } from '../../src/service/catalog.ts';
@@ -33,7 +33,7 @@ export interface Question {
   readonly asked: KeyedRequest;
 }
 
-/** A request for all that the endpoint tells of this entity. */
+/** A request for everything that the endpoint reports about this entity. */
 export function questionOf(endpoint: Endpoint, entity: number): Question {
   const request = fullRequest(endpoint, entity);
   return { request, asked: askedOf(endpoint.name, request) };

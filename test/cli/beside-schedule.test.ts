@@ -60,7 +60,7 @@ it('query, status, costs and report go through it, and what would write is refus
     );
     first.child.kill('SIGKILL');
     await first.ended;
-    // Its socket is there and nobody answers; who reads opens the folder itself, and who owns it next takes its place.
+    // Its socket exists and no process answers; a reader opens the folder itself, and the next owner replaces the socket.
     expect((await lstat(join(data, 'reads.sock'))).isSocket()).toBe(true);
     expect((await here('query', '--json', 'select count(*)::int as runs from sluice_ops.runs')).out).toContain(
       '"runs": 1',
@@ -69,7 +69,7 @@ it('query, status, costs and report go through it, and what would write is refus
     const second = begin();
     running.push(second);
     await second.said('err', 'schedule is ready');
-    // What was under way is in doubt, and is asked again with the job that a dead worker left.
+    // Requests in flight are in doubt, and are sent again with the job that a dead worker left.
     await expect.poll(() => arrived, SOON).toBeGreaterThan(before);
 
     expect(JSON.parse((await here('status', '--json')).out)).toMatchObject({
@@ -112,7 +112,7 @@ it('query, status, costs and report go through it, and what would write is refus
     );
     expect({ code: long.code, rows: (JSON.parse(long.out) as unknown[]).length }).toEqual({ code: 0, rows: 20_000 });
     await expect
-      // The log is read for what is in doubt by a run of its own.
+      // A separate run reads the log for the requests in doubt.
       .poll(async () => (await here('query', `select state from sluice_ops.runs where sync = 'groups'`)).out, SOON)
       .toContain('complete');
     second.child.kill('SIGTERM');

@@ -11,7 +11,7 @@ import { copyEmbedded } from '../support/templates.ts';
 
 const TOKEN = 'canary-token-77';
 
-it('query, status, costs, report, check and quarantine answer beside a running sync, which then tells its alert', async () => {
+it('query, status, costs, report, check and quarantine answer beside a running sync, which then sends its alert', async () => {
   const folder = await temporaryFolder();
   const waiting: ServerResponse[] = [];
   let asked = (): void => undefined;

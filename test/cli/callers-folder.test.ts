@@ -1,4 +1,4 @@
-/** Where paths are taken from: the folder of whoever asked, also when npm runs a checkout's script. */
+/** Relative paths: they begin in the folder of the caller, also when npm runs a checkout's script. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { callersFolder } from '../../src/cli/callers-folder.ts';

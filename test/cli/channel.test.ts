@@ -59,7 +59,7 @@ describe('a reader that goes away', () => {
     expect([stream.written, await made.flush()]).toEqual(['a', undefined]);
   });
 
-  it('is told from a disk that is full', async () => {
+  it('differs from a disk that is full', async () => {
     const stream = new Stream(false);
     const made = channelOf(stream as never, {});
     const full = Object.assign(new Error('full'), { code: 'ENOSPC' });

@@ -71,8 +71,8 @@ it.each([
     'max_age: 30d for pages: it would have saved 30 more of 200 points',
     syncs({ name: 'pages', endpoint: 'webparser.parse', maxAgeMs: 7 * 86_400_000 }),
   ],
-] as const)('the advised age is %s', (_what, savings, told, config = pages) => {
-  expect(adviceOf(costs({ savings }), config, NOW)).toEqual([expect.stringContaining(told)]);
+] as const)('the advised age is %s', (_what, savings, expected, config = pages) => {
+  expect(adviceOf(costs({ savings }), config, NOW)).toEqual([expect.stringContaining(expected)]);
 });
 
 it.each([
@@ -95,15 +95,16 @@ it.each([
 
 it('the advice warns of points that run out within a month, counting our own tokens alone', () => {
   const at = new Date('2026-04-20T12:00:00Z');
-  const told = (more: Partial<BalanceForecast>) => adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
-  expect(told({ runsOutAt7: at })).toEqual([
+  const adviceFor = (more: Partial<BalanceForecast>) =>
+    adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
+  expect(adviceFor({ runsOutAt7: at })).toEqual([
     'get more points or set budget.per_day: at the recent mean rate (over at most 7 days) they run out on 2026-04-20',
   ]);
-  expect(told({ runsOutAt7: new Date('2026-03-30T00:00:00Z') })).toEqual([
+  expect(adviceFor({ runsOutAt7: new Date('2026-03-30T00:00:00Z') })).toEqual([
     expect.stringContaining('would have run out on 2026-03-30 already'),
   ]);
-  expect(told({ runsOutAt7: at, isOurs: false })).toEqual([]);
-  expect(told({ runsOutAt7: null })).toEqual([]);
+  expect(adviceFor({ runsOutAt7: at, isOurs: false })).toEqual([]);
+  expect(adviceFor({ runsOutAt7: null })).toEqual([]);
 });
 
 it('the advice says how to read a log that is missing or old', () => {

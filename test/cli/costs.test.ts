@@ -57,7 +57,7 @@ const costs = (words: readonly string[] = [], options: HereOptions = {}): Promis
 const json = async <T>(...words: string[]): Promise<T> => JSON.parse((await costs([...words, '--json'])).out) as T;
 
 describe('costs of nothing', () => {
-  it.each(['of a warehouse without a schema', 'of one that holds nothing'])('are told, %s', async (what) => {
+  it.each(['of a warehouse without a schema', 'of one that holds nothing'])('are shown, %s', async (what) => {
     if (what.includes('nothing')) await ensureSchema(warehouse);
     expect(await costs()).toMatchObject({ code: 0, out: 'nothing was paid yet; run sluice sync\n', err: '' });
     expect((await costs(['--since', '2026-01-01'])).out).toBe('nothing was paid since 2026-01-01\n');
@@ -123,7 +123,7 @@ describe('costs of 90 days', () => {
     expect((await costs(words)).out).toContain(`${grouped} points for `);
   });
 
-  it('are told in tables, on any terminal', async () => {
+  it('are shown in tables, on any terminal', async () => {
     const { code, out, err } = await costs();
     expect([code, err]).toEqual([0, '']);
     for (const title of [
@@ -162,7 +162,7 @@ describe('costs of 90 days', () => {
 });
 
 describe('prices', () => {
-  it('are those that plans reckon with', async () => {
+  it('are those that plans use', async () => {
     await writeHistory(warehouse, { rows: [], requests: [] });
     await fill(
       warehouse,

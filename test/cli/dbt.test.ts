@@ -1,4 +1,4 @@
-/** What `sluice dbt` writes, against the tables and views that are declared. dbt itself is asked where somebody has it. */
+/** What `sluice dbt` writes, against the tables and views that are declared. dbt itself checks it where it is installed. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { dbtSources } from '../../src/cli/reference/dbt.ts';

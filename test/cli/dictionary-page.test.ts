@@ -1,4 +1,4 @@
-/** The data dictionary as a page, and the diagrams: whole, harmless, and without any network. */
+/** The data dictionary as a page, and the diagrams: complete, harmless, and without any network. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { entitiesPage, schemaDbml } from '../../src/cli/reference/diagram.ts';
@@ -10,7 +10,7 @@ const html = dictionaryPage();
 const between = (start: string, end: string): string => html.split(start)[1]?.split(end)[0] ?? '';
 
 describe('the page of the dictionary', () => {
-  it('tells every table, view and column', () => {
+  it('shows every table, view and column', () => {
     const sections = html.split('<section id="').slice(1);
     expect(sections.map((it) => it.slice(0, it.indexOf('"')))).toEqual(dictionary().map(({ table }) => table));
     for (const [place, { columns }] of dictionary().entries()) {

@@ -21,8 +21,8 @@ describe('a bug', () => {
   it('ends with 1, and shows its stack with every cause only on request', () => {
     const failure = failureOf(new TypeError('x is not s3cret', { cause: new Error('deep s3cret') }), redact);
     expect(failure.exitCode).toBe(1);
-    const told = failureText(failure, false);
-    expect(told).toBe(
+    const text = failureText(failure, false);
+    expect(text).toBe(
       'sluice: this is a bug in Sluice: x is not [redacted]\nRun it again with --verbose, and report the stack together with the command.\n',
     );
     const stack = failureText(failure, true);

@@ -8,7 +8,7 @@ import type { Ran } from './program-run.ts';
 export interface HereOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** What the person at the terminal answers, in order; absent, there is nobody to ask. */
+  /** The answers of the person at the terminal, in order; absent, there is no terminal. */
   readonly answers?: readonly string[];
   /** Width of the terminals that both streams are; absent, they are none. */
   readonly columns?: number;
@@ -18,7 +18,7 @@ export interface HereOptions {
   readonly now?: () => Date;
   /** The process's clock alone; the database keeps its own. */
   readonly processNow?: () => Date;
-  /** Stands in for waiting. */
+  /** Replaces waiting. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 

@@ -39,7 +39,7 @@ describe('at a terminal', () => {
     expect(await readFile(join(dir, '.env.example'), 'utf8')).toMatch(/^DATABASE_URL=$/m);
   });
 
-  it('says what to do next whole where the token is set to that of the sandbox', async () => {
+  it('prints the complete next steps if the token is that of the sandbox', async () => {
     const { out, err } = await runHere(['init', 'webparser.parse', '--dir', fresh()], {
       env: { SLUICE_SERVICE_TOKEN: 'sandbox-token' },
     });
@@ -73,7 +73,7 @@ describe('at a terminal', () => {
   });
 });
 
-describe('where nobody answers', () => {
+describe('without a terminal', () => {
   it.each([
     ['off a terminal', {}, []],
     ['in CI', { env: { CI: 'true' }, columns: 80, answers: [] }, []],
@@ -97,7 +97,7 @@ describe('where nobody answers', () => {
 });
 
 describe('what it writes', () => {
-  it('is taken by check, with the commands to go on with', async () => {
+  it('is accepted by check, with the commands to continue', async () => {
     const dir = fresh();
     const { out } = await runHere(['init', 'pronet.user.education', '--dir', dir]);
     expect(out).toContain(`next:\n  cd ${dir}\n  cp .env.example .env\n`);
@@ -147,7 +147,7 @@ describe('a question', () => {
     await expect(answer).rejects.toThrow('interrupted');
   });
 
-  it('is not asked where input or output is no terminal', () => {
+  it('is not asked if input or output is not a terminal', () => {
     const { signal } = new AbortController();
     expect(askerOf({ input: new PassThrough(), output: keptChannel(80), signal })).toBeUndefined();
     expect(askerOf({ input: terminal(''), output: keptChannel(), signal })).toBeUndefined();

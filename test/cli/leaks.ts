@@ -22,7 +22,7 @@ export interface Leak {
   readonly reply?: Reply;
   /** Bytes that a service answers instead, before it resets the connection. */
   readonly bytes?: string;
-  /** What the variables are; `%FOLDER%` stands for the folder of the test. */
+  /** The variables; `%FOLDER%` is replaced by the folder of the test. */
   readonly env?: Readonly<Record<string, string>>;
   /** Files in the folder; the config among them when it is not the usual one. */
   readonly files?: Readonly<Record<string, string>>;

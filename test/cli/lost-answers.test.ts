@@ -1,4 +1,4 @@
-/** What people and monitors are told of lost answers and of the request log, by the commands themselves. */
+/** What the commands report about lost answers and the request log, for people and monitors. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('sync and status', () => {
       },
     });
 
-  it('name each lost answer, and tell how the log agrees with the ledger once it was read', async () => {
+  it('name each lost answer, and show how the log agrees with the ledger once it was read', async () => {
     const before = await sluice('status', '--json');
     expect(JSON.parse(before.out)).not.toHaveProperty('reconciliation');
 

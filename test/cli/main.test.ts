@@ -57,8 +57,8 @@ describe('help', () => {
   it('lists every command on standard output', async () => {
     const { code, out, err } = await sluice('--help');
     expect([code, err]).toEqual([0, '']);
-    const told = out.replaceAll(/\s+/g, ' ');
-    for (const { name, summary, hidden } of commands) expect(told.includes(summary), name).toBe(hidden !== true);
+    const help = out.replaceAll(/\s+/g, ' ');
+    for (const { name, summary, hidden } of commands) expect(help.includes(summary), name).toBe(hidden !== true);
   });
 
   it('shows what a command takes, with examples', async () => {
@@ -75,7 +75,7 @@ describe('help', () => {
     expect(heavy.filter((name) => urls.includes(name))).toEqual([]);
   });
 
-  it('tells the version of the package', async () => {
+  it('prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
       version: string;
     };
@@ -119,7 +119,7 @@ describe('a reader that goes away', () => {
 
   const full = '/dev/full';
   if (existsSync(full)) {
-    it('is told apart from a result that can’t be written, which is exit code 5', () => {
+    it('differs from a result that cannot be written, which is exit code 5', () => {
       const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
       const { status, stderr } = spawnSync(process.execPath, [main, 'schema'], {
         cwd: folder.path,

@@ -45,7 +45,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('names in the next step what it was asked for, and the limit that a run would reach', async () => {
+  it('repeats its own flags in the next step, with the limit that a run would reach', async () => {
     expect((await planned('budget: { per_run: 5 }\n', ['people'])).slice(2)).toEqual([
       expect.stringMatching(/^1 sync would send 3 requests for at most 6 points/),
       'A run stops at 5 points (budget.per_run); the remaining requests stay planned.',
@@ -69,13 +69,13 @@ describe('a plan', () => {
   it('of answers that may be full reaches up to all their parts', async () => {
     const growing = SYNCS.replace('request: { count: 10 }', 'raise_count_to: 100, request: { count: 10 }');
     const [, , sentence] = await planned('', ['people'], growing);
-    // Each of three inputs may be asked for 10, 40 and 100.
+    // Each of three inputs may be requested with 10, 40 and 100.
     expect(sentence).toMatch(
       /^1 sync would send 3 requests for at most 18 points \(likely 6; a guess: .*Full answers are split and requested in parts: at most 9 requests\.$/,
     );
   });
 
-  it('tells no least time for one request, which waits for nothing', async () => {
+  it('shows no minimum time for one request, which does not wait', async () => {
     const one = SYNCS.replace('[one, two, three]', '[one]');
     const [row, , sentence] = await planned('', ['people'], one);
     expect(row).toMatch(/guess$/);

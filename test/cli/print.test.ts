@@ -113,7 +113,7 @@ describe('words', () => {
     ]);
   });
 
-  it('cuts a text before a character that does not fit whole', () => {
+  it('cuts a text before a character that does not fit completely', () => {
     expect([cutTo('日本語', 4), cutTo('日本語', 6), cutTo('abc', 0), cutTo('abcdef', 3)]).toEqual([
       '日…',
       '日本語',

@@ -86,7 +86,7 @@ describe('what is not known', () => {
     expect(err.startsWith(`sluice: ${message}`), err).toBe(true);
   });
 
-  it('is told without anything that a terminal would obey', async () => {
+  it('is shown without anything that a terminal would interpret', async () => {
     const { code, err } = await runHere(['\u001b[2J\u009b2J\u202e']);
     expect(code).toBe(2);
     expect(err).toContain('␛[2J\\u009b2J\\u202e');

@@ -1,4 +1,4 @@
-/** The live line and what stands in for it off a terminal. */
+/** The live line, and the output without a terminal. */
 import { describe, expect, it } from 'vitest';
 import { createProgress, type ProgressStyle, timeLeftMs } from '../../src/cli/terminal/progress.ts';
 import { createStatusLine } from '../../src/cli/terminal/status-line.ts';
@@ -19,7 +19,7 @@ function started(style: ProgressStyle, columns?: number) {
     write: channel.write,
     now: () => new Date(at),
     redact: (text) => text.replaceAll('s3cret', '[redacted]'),
-    log: (_message, told) => facts.push(told),
+    log: (_message, fields) => facts.push(fields),
   });
   return {
     teller,
@@ -27,7 +27,7 @@ function started(style: ProgressStyle, columns?: number) {
     facts,
     channel,
     /** Lines or rewritings so far. */
-    told: () =>
+    printed: () =>
       channel
         .text()
         .split(/\n|\r/)
@@ -52,32 +52,32 @@ const progress = (done: number, more: Partial<Progress> = {}): Progress => ({
 
 describe('on a terminal', () => {
   it('says done of total, rows, points, what is in flight, the age of the oldest call and the time left', () => {
-    const { teller, told, pass } = started('live', 120);
+    const { teller, printed, pass } = started('live', 120);
     teller.update(progress(0));
     pass(2_000);
     teller.update(progress(10));
-    expect(told()).toEqual([
+    expect(printed()).toEqual([
       'pages: 0 of 40 | 1,200 rows | 1 point | 4 in flight, oldest 0 ms',
       'pages: 10 of 40 | 1,200 rows | 1 point | 4 in flight, oldest 2 s | 6 s left',
     ]);
   });
 
   it('rewrites one line at most ten times a second', () => {
-    const { teller, told, channel, pass } = started('live', 120);
+    const { teller, printed, channel, pass } = started('live', 120);
     for (let done = 0; done < 100; done++) {
       teller.update(progress(done, { total: 100 }));
       pass(10);
     }
-    expect(told()).toHaveLength(10);
+    expect(printed()).toHaveLength(10);
     expect(channel.text()).not.toContain('\n');
   });
 
-  it('lets ages go on while nothing ends', () => {
-    const { teller, told, pass } = started('live', 120);
+  it('updates ages while no request ends', () => {
+    const { teller, printed, pass } = started('live', 120);
     teller.update(progress(0));
     pass(3_000);
     teller.tick();
-    expect(told().at(-1)).toContain('oldest 3 s');
+    expect(printed().at(-1)).toContain('oldest 3 s');
   });
 
   it('never fills the last column, and gives way to other lines', () => {
@@ -92,34 +92,38 @@ describe('on a terminal', () => {
   });
 
   it('keeps secrets and control characters of a name out', () => {
-    const { teller, told } = started('live', 120);
+    const { teller, printed } = started('live', 120);
     teller.update(progress(0, { sync: 'a s3cret \u001b[2J' }));
-    expect(told()[0]).toMatch(/^a \[redacted\] ␛\[2J: 0 of 40/);
+    expect(printed()[0]).toMatch(/^a \[redacted\] ␛\[2J: 0 of 40/);
   });
 });
 
 describe('off a terminal', () => {
   it('writes plain lines, at most one in five seconds, and no more than one a minute without news', () => {
-    const { teller, told, pass } = started('lines');
+    const { teller, printed, pass } = started('lines');
     for (let second = 0; second < 11; second++) {
       teller.update(progress(second));
       pass(1_000);
     }
-    expect(told().map((line) => line.split(' | ')[0])).toEqual(['pages: 0 of 40', 'pages: 5 of 40', 'pages: 10 of 40']);
+    expect(printed().map((line) => line.split(' | ')[0])).toEqual([
+      'pages: 0 of 40',
+      'pages: 5 of 40',
+      'pages: 10 of 40',
+    ]);
     for (let second = 0; second < 60; second++) {
       pass(1_000);
       teller.tick();
     }
-    expect(told()).toHaveLength(4);
+    expect(printed()).toHaveLength(4);
   });
 
   it('writes the fewer lines the longer it takes', () => {
-    const { teller, told, pass } = started('lines');
+    const { teller, printed, pass } = started('lines');
     const at: number[] = [];
     for (let second = 0; second < 3_600; second++) {
-      const before = told().length;
+      const before = printed().length;
       teller.update(progress(second, { total: 4_000 }));
-      if (told().length > before) at.push(second);
+      if (printed().length > before) at.push(second);
       pass(1_000);
     }
     expect(at.length).toBeLessThan(110);
@@ -135,7 +139,7 @@ describe('off a terminal', () => {
     expect(channel.text()).toBe('');
   });
 
-  it('tells nothing when nothing is wanted', () => {
+  it('prints nothing in the style none', () => {
     const { teller, facts, channel } = started('none');
     teller.update(progress(2));
     teller.tick();

@@ -14,7 +14,7 @@ import { runHere } from './here.ts';
 
 const TOKEN = 'sandbox-token';
 const GROUPS = ['1001', '1002', '1003'];
-/** Noon, and on from there: the log is asked by days, so what a plan of it counts hangs on the hour. */
+/** Noon and later: the log is requested by days, so the number of requests of a plan depends on the hour. */
 const STARTED = Date.now();
 const now = (): Date => new Date(Date.parse('2026-05-04T12:00:00Z') + Date.now() - STARTED);
 
@@ -157,14 +157,14 @@ describe('the summary of runs that cost points', () => {
     expect(lines(sync)).toEqual([line]);
   });
 
-  it('adds up several syncs, and names those that lie apart', () => {
+  it('adds up several syncs, and names those that are outside of their ranges', () => {
     const others = [run(5, quoted(10, 20), { sync: 'groups' }), run(15, quoted(10, 20), { sync: 'pages' })];
     expect(lines(run(200, quoted(180, 260)), ...others)).toEqual([
       'quoted 200 to 300 points, spent 220: within; groups 5 of 10 to 20',
     ]);
   });
 
-  it('tells requests as asked, as sync_runs does, however often each was tried', () => {
+  it('counts requests once, as sync_runs does, however often each was tried', () => {
     const text = summaryText({ exitCode: 0, syncs: [run(1, null, { asked: 1, sent: 6 })], tookMs: 10 }, keptChannel());
     expect(text).toMatch(/^sync +asked .*\n-.*\npeople +1 /);
   });

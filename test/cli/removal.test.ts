@@ -1,4 +1,4 @@
-/** `forget` and `prune` as people call them: what is told before, what is asked, what is left, and how each ends. */
+/** The commands `forget` and `prune`: what they report before, what they ask, what they leave, and how each ends. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ describe('forget', () => {
     expect(ran.err).toContain(next);
   });
 
-  it('tells what would go where nobody can be asked, and removes nothing', async () => {
+  it('reports what would be removed if there is no terminal, and removes nothing', async () => {
     const { code, out } = await sluice(['forget', 'pronet_groups', 'group', '1001']);
     expect(code).toBe(0);
     expect(out).toMatch(/^table +rows to remove or change$/m);
@@ -86,7 +86,7 @@ describe('forget', () => {
     expect(await groups()).toEqual(['1001', '1002', '1003']);
   });
 
-  it('removes what was agreed to, and leaves a receipt that tells nothing of it', async () => {
+  it('removes what was confirmed, and leaves a receipt that reveals nothing of it', async () => {
     const [{ name } = { name: undefined }] = await rowsOf(`select name from pronet_groups where urn_value = '1001'`);
     const { code, out } = await sluice(['forget', 'pronet_groups', 'group', '1001'], {
       answers: ['yes'],
@@ -99,7 +99,7 @@ describe('forget', () => {
     for (const word of [String(name), '1001']) expect(left + out).not.toContain(word);
   });
 
-  it('tells the same as JSON, asks nobody then, and brings nothing back', async () => {
+  it('prints the same as JSON without a question, and brings nothing back', async () => {
     const words = ['forget', 'pronet_groups', 'group', '1002', '--json'];
     const dry = await sluice(words, { answers: [] });
     expect(JSON.parse(dry.out)).toMatchObject({ dryRun: true, found: true, receipt: null });
@@ -162,7 +162,7 @@ describe('prune', () => {
     expect(ran.err).toContain('sluice prune --older-than 90d');
   });
 
-  it('tells what would go, lets it go when told so, and then finds nothing', async () => {
+  it('reports what would be removed, removes it after the confirmation, and then finds nothing', async () => {
     const bodies = async (): Promise<unknown> =>
       (await rowsOf('select count(*) filter (where pruned_at is null) as n from sluice_ops.answers'))[0]?.['n'];
     const before = await bodies();
@@ -172,12 +172,12 @@ describe('prune', () => {
     expect(dry.out).toMatch(/^[1-9]\d* bodies of answers received before \S+ would be deleted: /);
     expect(dry.out).toMatch(/\nnothing was deleted; add --yes to delete it\n$/);
     expect(await bodies()).toBe(before);
-    const told = JSON.parse((await sluice(['prune', '--older-than', '90d', '--json'], inAYear)).out) as {
+    const dryRun = JSON.parse((await sluice(['prune', '--older-than', '90d', '--json'], inAYear)).out) as {
       answers: number;
     };
-    expect(told.answers).toBeGreaterThan(0);
+    expect(dryRun.answers).toBeGreaterThan(0);
     const done = await sluice(['prune', '--older-than', '90d', '--yes', '--json'], inAYear);
-    expect(JSON.parse(done.out)).toMatchObject({ exitCode: 0, dryRun: false, answers: told.answers });
+    expect(JSON.parse(done.out)).toMatchObject({ exitCode: 0, dryRun: false, answers: dryRun.answers });
     expect(await bodies()).toBe(0);
     expect(await groups()).toEqual(['1003']);
     expect((await sluice(['prune', '--older-than', '90d', '--yes'], inAYear)).out).toMatch(

@@ -1,4 +1,4 @@
-/** The long-running roles as people call them: what they tell without running, and what they refuse. */
+/** The commands of the long-running roles: what they print without running, and what they refuse. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const sluice = (words: readonly string[], env: Readonly<Record<string, string>> 
   });
 
 describe('schedule --explain', () => {
-  it('tells ten firings of each sync, by its own time and in UTC, without a token or a database', async () => {
+  it('prints ten firings of each sync, in its own time zone and in UTC, without a token or a database', async () => {
     const { code, out } = await sluice(['schedule', '--explain']);
     expect(code).toBe(0);
     expect(out).toContain('groups: 30 2 * * * in Europe/Berlin\n');
@@ -45,12 +45,12 @@ describe('schedule --explain', () => {
     expect(out).toContain('photographers: never: it has no schedule\n');
   });
 
-  it('tells the same as JSON, of the syncs named', async () => {
+  it('prints the same as JSON, for the named syncs', async () => {
     const { out } = await sluice(['schedule', '--explain', '--json', 'groups']);
-    const [told, ...others] = JSON.parse(out) as { sync: string; firings: string[] }[];
+    const [groups, ...others] = JSON.parse(out) as { sync: string; firings: string[] }[];
     expect(others).toEqual([]);
-    expect(told).toMatchObject({ sync: 'groups', cron: '30 2 * * *', timezone: 'Europe/Berlin', after: [] });
-    expect(told?.firings).toHaveLength(10);
+    expect(groups).toMatchObject({ sync: 'groups', cron: '30 2 * * *', timezone: 'Europe/Berlin', after: [] });
+    expect(groups?.firings).toHaveLength(10);
   });
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   database = await freshDatabase(await postgresTemplate());
   warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
-  // A pooler that repeats what it was told to connect to.
+  // A pooler that repeats the address to connect to.
   refusing = createServer((socket) => {
     const said = `no route to postgres://user:${encodeURIComponent(PASSWORD)}@inner/w (${PASSWORD})`;
     const fields = Buffer.from(`SFATAL\0C08004\0M${said}\0\0`);
@@ -94,7 +94,7 @@ async function startService({
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-describe('no secret is told or written', () => {
+describe('no secret is printed or written', () => {
   it('in 30 scenarios or more', () => expect(leaks.length).toBeGreaterThanOrEqual(30));
 
   it.each(leaks.map((it, index) => [it.what, it, index] as const))(
@@ -134,18 +134,18 @@ describe('no secret is told or written', () => {
             .replace('%REFUSING%', `127.0.0.1:${(refusing.address() as AddressInfo).port}`),
         ]),
       );
-      const told: string[] = [];
+      const output: string[] = [];
       const codes: number[] = [];
       for (const words of leak.runs) {
         const { code, out, err } = await runHere(words, { env });
         codes.push(code ?? -1);
-        told.push(out, err);
+        output.push(out, err);
         expectNoSecret(out, `stdout of ${words.join(' ')}`);
         expectNoSecret(err, `stderr of ${words.join(' ')}`);
       }
-      expect({ code: codes[0], told: told.join('') }).toEqual({
+      expect({ code: codes[0], output: output.join('') }).toEqual({
         code: leak.code,
-        told: expect.stringMatching(leak.says),
+        output: expect.stringMatching(leak.says),
       });
       expectNoSecret(await wordsOfLedger(), 'the ledger');
       for (const name of await readdir(place, { recursive: true })) {

@@ -78,11 +78,11 @@ describe('a sync', () => {
   it('stores what is in flight when the first signal comes, and asks nothing more', async () => {
     const { child, said, ended } = start(['sync', '--json'], { cwd: folder.path });
     await arrived;
-    const told = said('err', 'SIGTERM: ending in order');
+    const announced = said('err', 'SIGTERM: ending in order');
     // As npm does: the same signal once more, at once.
     child.kill('SIGTERM');
     child.kill('SIGTERM');
-    await told;
+    await announced;
     release();
     const { code, out } = await ended;
     expect(code).toBe(143);
@@ -93,9 +93,9 @@ describe('a sync', () => {
   it('ends at once with the second', async () => {
     const { child, said } = start(['sync'], { cwd: folder.path });
     await arrived;
-    const told = said('err', 'SIGINT: ending in order');
+    const announced = said('err', 'SIGINT: ending in order');
     child.kill('SIGINT');
-    await told;
+    await announced;
     // What follows sooner than a hand could press is taken for the same press.
     const pressing = setInterval(() => child.kill('SIGINT'), 50);
     const [code] = (await once(child, 'exit')) as [number];

@@ -48,7 +48,7 @@ describe('answers that the database could not take', () => {
     await folder.remove();
   });
 
-  it('wait in the folder that is named, are told by status, and taken in by the next sync', async () => {
+  it('wait in the folder that is named, are shown by status, and stored by the next sync', async () => {
     const spool = join(folder.path, 'spool');
     const env = {
       SLUICE_CONFIG: join(folder.path, 'sluice.yaml'),

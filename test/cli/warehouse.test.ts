@@ -164,7 +164,7 @@ describe('after a sync', () => {
     expect(quiet.err).toBe('');
   });
 
-  it('tells how things stand', async () => {
+  it('shows the status', async () => {
     expect(await result('status')).toMatchObject({
       syncs: expect.arrayContaining([expect.objectContaining({ sync: 'groups', quarantined: 1 })]),
     });
@@ -185,7 +185,7 @@ describe('after a sync', () => {
     expect((await sluice(['replay', 'grups'])).code).toBe(2);
   });
 
-  it('finds the schema as declared, and tells when somebody changed it', async () => {
+  it('finds the schema as declared, and reports when it was changed', async () => {
     expect(await sluice(['check'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('equal to the declared one'),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HEAD, inFolder, load, told } from './written.ts';
+import { HEAD, inFolder, load, fileProblems } from './written.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const SYNCS = '  a: { endpoint: token.requests }\n';
@@ -68,7 +68,7 @@ it.each([
     '5:29: a word of the command contains a secret, which other users of the machine could read; let the program read the secret itself',
   ],
 ])('alerts refuse %s with its place, without the secret', async (alerts, problem) => {
-  const problems = await told(of(alerts), { HOOK: 'canary', GOOD: CANARY });
+  const problems = await fileProblems(of(alerts), { HOOK: 'canary', GOOD: CANARY });
   expect(problems).toEqual([problem]);
   expect(problems.join()).not.toContain('canary');
 });

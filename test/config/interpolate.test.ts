@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { interpolate, parseTemplate } from '../../src/config/document/interpolate.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/document/problem.ts';
-import { HEAD, inFolder, load, loadSync, told, toldOf } from './written.ts';
+import { HEAD, inFolder, load, loadSync, fileProblems, problemsOf } from './written.ts';
 
 const filled = (text: string, env: Readonly<Record<string, string>>): string | undefined => {
   const parts = parseTemplate(text);
@@ -81,7 +81,7 @@ describe('a variable in a config', () => {
   });
 
   it('is not looked for in keys', async () => {
-    expect(await toldOf('  "${A}": { endpoint: token.requests }', { A: 'a' })).toEqual([
+    expect(await problemsOf('  "${A}": { endpoint: token.requests }', { A: 'a' })).toEqual([
       expect.stringMatching(/^4:3: "\$\{A\}" can't be the name of a sync/),
     ]);
   });
@@ -94,23 +94,25 @@ describe('a variable in a config', () => {
     ).toMatchObject({ request: { location: ['[Berlin, Paris]'] } });
   });
 
-  it('that is unset is placed where it stands', async () => {
-    expect(await toldOf(`  a: { ${GROUP} } }`)).toEqual([
+  it('that is unset is reported at its position', async () => {
+    expect(await problemsOf(`  a: { ${GROUP} } }`)).toEqual([
       '4:51: the variable G is not set; set it (or G_FILE), or write ${G:-default}',
     ]);
     expect(
-      await toldOf('  a:\n    endpoint: pronet.group\n    request:\n      group: urn:li:group:${G:?name a group}\n'),
+      await problemsOf(
+        '  a:\n    endpoint: pronet.group\n    request:\n      group: urn:li:group:${G:?name a group}\n',
+      ),
     ).toEqual(['7:27: the variable G is not set: name a group']);
   });
 
   it('that is malformed is placed at its value', async () => {
-    expect(await toldOf('  a: { endpoint: pronet.group, request: { group: "x ${G" } }')).toEqual([
+    expect(await problemsOf('  a: { endpoint: pronet.group, request: { group: "x ${G" } }')).toEqual([
       '4:50: a variable is not closed by }; allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; write a literal dollar sign as $$',
     ]);
   });
 
   it('hides nothing else that is wrong', async () => {
-    expect(await toldOf('  a: { endpoint: sec.search.companies, request: { count: "${N}", frms: [x] } }')).toEqual([
+    expect(await problemsOf('  a: { endpoint: sec.search.companies, request: { count: "${N}", frms: [x] } }')).toEqual([
       '4:59: the variable N is not set; set it (or N_FILE), or write ${N:-default}',
       expect.stringMatching(/^4:66: unknown key "frms"/),
     ]);
@@ -118,7 +120,7 @@ describe('a variable in a config', () => {
 
   it('keeps its value to itself when that is refused, unless it is a number', async () => {
     expect(
-      await toldOf('  a: { endpoint: sec.search.companies, request: { count: "${N}", date_from: "${D}" } }', {
+      await problemsOf('  a: { endpoint: sec.search.companies, request: { count: "${N}", date_from: "${D}" } }', {
         N: '101',
         D: 'hush',
       }),
@@ -127,10 +129,13 @@ describe('a variable in a config', () => {
       '4:77: date_from is the value of ${D}; must be a date written YYYY-MM-DD',
     ]);
     expect(
-      await told('service: { url: "${U}" }\nwarehouse: { url: "${W}" }\nsyncs: { a: { endpoint: token.requests } }\n', {
-        U: '',
-        W: 'mysql://hush@x',
-      }),
+      await fileProblems(
+        'service: { url: "${U}" }\nwarehouse: { url: "${W}" }\nsyncs: { a: { endpoint: token.requests } }\n',
+        {
+          U: '',
+          W: 'mysql://hush@x',
+        },
+      ),
     ).toEqual([
       '1:17: url is empty, the value of ${U}; allowed is an http or https address without a login, a query or a fragment, such as https://api.example.com',
       '2:19: url is the value of ${W}; allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE',
@@ -138,7 +143,7 @@ describe('a variable in a config', () => {
   });
 
   it('may not bring in what Postgres can’t keep', async () => {
-    expect(await toldOf(`  a: { ${GROUP} } }`, { G: '\uD83D' })).toEqual([
+    expect(await problemsOf(`  a: { ${GROUP} } }`, { G: '\uD83D' })).toEqual([
       '4:50: ${G}: the text contains half of a surrogate pair; write the complete character',
     ]);
   });
@@ -163,16 +168,16 @@ describe('the token', () => {
   });
 
   it('must be set where the config says so', async () => {
-    expect(await told(config('"${T:?from the dashboard}"'))).toEqual([
+    expect(await fileProblems(config('"${T:?from the dashboard}"'))).toEqual([
       '1:45: the variable T is not set: from the dashboard',
     ]);
-    expect(await told(config('"Bearer ${T}"'))).toEqual([
+    expect(await fileProblems(config('"Bearer ${T}"'))).toEqual([
       '1:52: the variable T is not set; set it (or T_FILE), or write ${T:-default}',
     ]);
   });
 
   it.each(['two words', 'naïve', 'line\nbreak'])('is refused unseen when no header takes it: %j', async (value) => {
-    expect(await told(config('"${T}"'), { T: value })).toEqual([
+    expect(await fileProblems(config('"${T}"'), { T: value })).toEqual([
       '1:44: token is not a valid header value; allowed are printable ASCII characters without spaces',
     ]);
   });

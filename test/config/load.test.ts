@@ -41,7 +41,7 @@ describe('the settings', () => {
     });
   });
 
-  it('say what a whole config says', async () => {
+  it('contain everything that a config sets', async () => {
     const config = await load(
       `
 service: { url: "https://api.example.com/v1/", token: t0ken, in_flight: 8, requests_per_second: 0.5, retries: 0 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/document/problem.ts';
-import { HEAD, inFolder, told, toldOf, unmarked } from './written.ts';
+import { HEAD, inFolder, fileProblems, problemsOf, unmarked } from './written.ts';
 
 /** Lines of syncs with a « before each place that is refused, and what is said there. */
 type Case = readonly [name: string, lines: string, ...problems: string[]];
@@ -90,7 +90,7 @@ describe('a sync', () => {
     ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
-    expect(await toldOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
+    expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
   });
 });
 
@@ -214,7 +214,7 @@ describe('a request', () => {
     ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
-    expect(await toldOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
+    expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
   });
 });
 
@@ -292,7 +292,7 @@ describe('inputs', () => {
     ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
-    expect(await toldOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
+    expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
   });
 });
 
@@ -354,7 +354,7 @@ describe('a window', () => {
     ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
-    expect(await toldOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
+    expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
   });
 });
 
@@ -387,7 +387,7 @@ describe('raise_count_to', () => {
     ],
   ])('%s', async (_, lines, problem) => {
     const { text, places } = unmarked(lines);
-    expect(await toldOf(text)).toEqual([`${places[0]}: ${problem}`]);
+    expect(await problemsOf(text)).toEqual([`${places[0]}: ${problem}`]);
   });
 });
 
@@ -425,14 +425,14 @@ describe('split_by', () => {
     ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
-    expect(await toldOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
+    expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
   });
 });
 
 describe('the order', () => {
   it('needs parents that are there', async () => {
     expect(
-      await toldOf(
+      await problemsOf(
         '  people: { endpoint: token.requests }\n  b: { endpoint: token.requests, after: [people, poeple] }',
       ),
     ).toEqual([
@@ -447,19 +447,19 @@ describe('the order', () => {
       '  c: { endpoint: token.requests, after: [b] }',
       '  d: { endpoint: token.requests, after: [c] }',
     ];
-    expect(await toldOf(lines.join('\n'))).toEqual([
+    expect(await problemsOf(lines.join('\n'))).toEqual([
       '5:34: after forms a cycle: b after d after c after b; remove one of these',
     ]);
   });
 
   it('allows no sync after itself', async () => {
-    expect(await toldOf('  a: { endpoint: token.requests, after: [a] }')).toEqual([
+    expect(await problemsOf('  a: { endpoint: token.requests, after: [a] }')).toEqual([
       '4:34: after forms a cycle: a after a; remove one of these',
     ]);
   });
 
   it('takes a list of names', async () => {
-    expect(await toldOf('  a: { endpoint: token.requests, after: b }\n  b: { endpoint: token.requests }')).toEqual([
+    expect(await problemsOf('  a: { endpoint: token.requests, after: b }\n  b: { endpoint: token.requests }')).toEqual([
       '4:41: after is "b"; allowed is a list of names of syncs',
     ]);
   });
@@ -492,7 +492,7 @@ describe('a schedule', () => {
       '4:44: cron: 4 fields found; allowed are five: minute, hour, day of the month, month, day of the week, such as "15 6 * * 1-5"',
     ],
   ])('%s', async (schedule, problem) => {
-    expect(await toldOf(`  a: { endpoint: token.requests, schedule: ${schedule} }`)).toEqual([problem]);
+    expect(await problemsOf(`  a: { endpoint: token.requests, schedule: ${schedule} }`)).toEqual([problem]);
   });
 });
 
@@ -506,7 +506,9 @@ describe('the settings', () => {
     ['http://a.example/?x=1', `1:17: url is "http://a.example/?x=1"; ${URL_WORDS}`],
     ['a.example', `1:17: url is "a.example"; ${URL_WORDS}`],
   ])('refuse the service address %s', async (url, problem) => {
-    expect(await told(`service: { url: "${url}" }\nwarehouse: { url: "embedded:x" }\n${SYNCS}`)).toEqual([problem]);
+    expect(await fileProblems(`service: { url: "${url}" }\nwarehouse: { url: "embedded:x" }\n${SYNCS}`)).toEqual([
+      problem,
+    ]);
   });
 
   it.each([
@@ -516,12 +518,12 @@ describe('the settings', () => {
     ['retries: -1', 'retries is -1; allowed is a whole number from 0 to 10'],
   ])('refuse %s', async (line, problem) => {
     expect(
-      await told(`service:\n  url: http://a.example\n  ${line}\nwarehouse: { url: "embedded:x" }\n${SYNCS}`),
+      await fileProblems(`service:\n  url: http://a.example\n  ${line}\nwarehouse: { url: "embedded:x" }\n${SYNCS}`),
     ).toEqual([expect.stringMatching(new RegExp(`^3:\\d+: ${problem}$`))]);
   });
 
   it.each(['embedded:', 'mysql://db/x', 'sluice.db', '""'])('refuse the warehouse %s', async (url) => {
-    const problems = await told(
+    const problems = await fileProblems(
       `service: { url: "http://a.example" }\nwarehouse: { url: ${url === '""' ? url : `"${url}"`} }\n${SYNCS}`,
     );
     expect(problems).toEqual([
@@ -530,7 +532,7 @@ describe('the settings', () => {
   });
 
   it.each(['Sluice', 'pg_x', '1a', 'a'.repeat(60), 'a-b'])('refuse the schema %s', async (schema) => {
-    const problems = await told(
+    const problems = await fileProblems(
       `service: { url: "http://a.example" }\nwarehouse: { url: "embedded:x", schema: ${schema} }\n${SYNCS}`,
     );
     expect(problems).toEqual([
@@ -542,7 +544,7 @@ describe('the settings', () => {
 
   it('refuse prices of what is no endpoint', async () => {
     expect(
-      await told(`${HEAD.replace('syncs:\n', '')}prices: { pronet.groups: 1, microblog.user: free }\n${SYNCS}`),
+      await fileProblems(`${HEAD.replace('syncs:\n', '')}prices: { pronet.groups: 1, microblog.user: free }\n${SYNCS}`),
     ).toEqual([
       expect.stringMatching(
         /^3:11: unknown key "pronet\.groups"; did you mean "pronet\.group"\? allowed: token\.requests, /,
@@ -579,17 +581,17 @@ describe('a file', () => {
     ['with a key that is no text', '[a]: 1\n', '1:1: a key must be text'],
     ['with NUL', 'a: b\u0000\n', '1:5: the text contains a NUL character; remove it'],
   ])('%s', async (_, text, problem) => {
-    expect((await told(text))[0]).toBe(problem);
+    expect((await fileProblems(text))[0]).toBe(problem);
   });
 
   it('with an unexpected token has one problem, whatever follows', async () => {
-    expect(await told('service: { token: ${TOKEN}, in_flight: 4 }\nwarehouse: { url: "x" }\nsyncs: {}\n')).toHaveLength(
-      1,
-    );
+    expect(
+      await fileProblems('service: { token: ${TOKEN}, in_flight: 4 }\nwarehouse: { url: "x" }\nsyncs: {}\n'),
+    ).toHaveLength(1);
   });
 
   it('that is not UTF-8', async () => {
-    expect(await told(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0x0a]))).toEqual([
+    expect(await fileProblems(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0x0a]))).toEqual([
       '1:1: the file is not UTF-8 text; save it as UTF-8',
     ]);
   });

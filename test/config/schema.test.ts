@@ -1,4 +1,4 @@
-/** The editor's schema allows what the loader allows, and tells most of what it refuses. */
+/** The editor's schema allows what the loader allows, and refuses most of what the loader refuses. */
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';

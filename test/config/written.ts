@@ -44,7 +44,7 @@ export async function problemsIn(text: string | Uint8Array, env: Env = {}): Prom
 }
 
 /** `line:column: message` of each problem. */
-export const told = async (text: string | Uint8Array, env: Env = {}): Promise<string[]> =>
+export const fileProblems = async (text: string | Uint8Array, env: Env = {}): Promise<string[]> =>
   (await problemsIn(text, env)).map(({ line, column, message }) => `${line}:${column}: ${message}`);
 
 /** The only sync of a config whose first three lines are the usual ones. */
@@ -55,7 +55,7 @@ export async function loadSync(lines: string, env: Env = {}): Promise<SyncDefini
 }
 
 /** The problems of syncs that follow the usual three lines. */
-export const toldOf = (lines: string, env: Env = {}): Promise<string[]> => told(`${HEAD}${lines}\n`, env);
+export const problemsOf = (lines: string, env: Env = {}): Promise<string[]> => fileProblems(`${HEAD}${lines}\n`, env);
 
 /** Lines of syncs without their « marks, and the places, `line:column`, where these stood. */
 export function unmarked(lines: string): { readonly text: string; readonly places: readonly string[] } {

@@ -1,4 +1,4 @@
-/** Limits in points hold with one call in flight and with four, and what they leave is asked by a later run. */
+/** Limits in points hold with one call in flight and with four, and a later run sends what they leave. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from '../flow/clock.ts';
@@ -16,7 +16,7 @@ syncs:
     ${ofSync}
 `;
 
-/** One group whatever is asked, for a point. */
+/** One group for every request, for a point. */
 const respond = ({ endpoint, body }: { readonly endpoint: string; readonly body: unknown }) =>
   endpoint === 'pronet.group'
     ? {
@@ -64,7 +64,7 @@ eachWarehouse('a limit in points', (open, kind) => {
     expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
   });
 
-  it('what it leaves of a refresh is asked by a plain run after it, though older answers are fresh', async () => {
+  it('what it leaves of a refresh is sent by a plain run after it, although older answers are fresh', async () => {
     const scene = await sceneIn(await open(), { respond });
     const config = groups(4, '', 'max_age: 1d');
     await scene.sync(config);
@@ -103,7 +103,7 @@ eachWarehouse('a limit in points', (open, kind) => {
     },
   );
 
-  it('budget.keep is never spent, however long ago the log told the balance', async () => {
+  it('budget.keep is never spent, however long ago the log showed the balance', async () => {
     const scene = await sceneIn(await open(), { respond, points: 12 });
     const log = `${service()}\nsyncs: { costs: { endpoint: token.requests } }\n`;
     await scene.sync(`${service()}\nsyncs: { first: { endpoint: microblog.user, request: { user: acme_labs } } }\n`);
@@ -115,7 +115,7 @@ eachWarehouse('a limit in points', (open, kind) => {
     const first = only(await scene.sync(config));
     expect(first).toMatchObject({ exitCode: 6, answers: 3, left: 5 });
     expect(scene.sandbox.points()).toBe(8);
-    // The log still tells the balance from before these three.
+    // The log still shows the balance from before these three.
     expect(only(await scene.sync(config))).toMatchObject({ exitCode: 6, answers: 3 });
     expect(sentTo(scene, 'pronet.group')).toBe(3);
     expect(scene.sandbox.points()).toBe(8);

@@ -1,4 +1,4 @@
-/** An entity that is fresh under one name is not bought under another, and nobody is taken for somebody else. */
+/** An entity that is fresh under one name is not bought under another, and no entity is taken for another. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
@@ -74,14 +74,14 @@ eachWarehouse('an entity bought by one name', (open) => {
     expect(rows).toHaveLength(3);
   });
 
-  it('is asked one at a time by names that look alike', async () => {
+  it('is requested one at a time by names that look alike', async () => {
     const scene = await sceneIn(await open());
     const alike = PHOTO.filter((name) => name.includes('north'));
     const run = only(await scene.sync(asked('photoshare.user', 'user', [...alike, 'acme_labs'], { in_flight: 8 })));
     expect(run).toMatchObject({ exitCode: 0, sent: 3, fresh: 2 });
   });
 
-  it('is bought when something else is asked of it, or nothing may be old', async () => {
+  it('is bought if the request has other options, or if no stored answer may serve', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(profiles(['north_trail'], AGE));
     expect(await bought(scene, profiles(['2000000000'], `request: { with_posts: true }\n    ${AGE}`))).toBe(1);
@@ -102,7 +102,7 @@ eachWarehouse('an entity bought by one name', (open) => {
     expect(await bought(scene, profiles(['@north_trail'], AGE, 'fourth'))).toBe(1);
   });
 
-  it('has its posts in the bridge under every name that was asked, also after a replay', async () => {
+  it('has its posts in the bridge under every requested name, also after a replay', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(postLists(['north_trail'], AGE));
     await scene.sync(postLists(['@north_trail'], AGE, 'by_others'));
@@ -168,7 +168,7 @@ eachWarehouse('a name', (open) => {
     expect(served).toEqual([{ answer_id: '2' }]);
   });
 
-  it('is nobody’s when its entity was shown under another since', async () => {
+  it('belongs to no entity if its entity was shown under another since', async () => {
     let answers: Record<string, object> = { alice: profile('1', 'alice') };
     const scene = await taughtIn(await open(), ({ body }) => {
       const it = answers[(body as { user: string }).user];
@@ -192,7 +192,7 @@ eachWarehouse('a name', (open) => {
     expect(await bought(scene, profiles(['1', '2'], AGE))).toBe(0);
   });
 
-  it('under which somebody else was answered serves nobody by their own', async () => {
+  it('that another entity answered serves no entity by its own name', async () => {
     let other = false;
     const scene = await taughtIn(await open(), () => [other ? profile('2', 'zed') : profile('1', 'alice')]);
     await scene.ask('alice');
@@ -205,14 +205,14 @@ eachWarehouse('a name', (open) => {
     other = false;
     scene.clock.advance(120_000);
     scene.arrived();
-    // The newest answer to "alice" is about 2; the newest about 1 was asked by its id.
+    // The newest answer to "alice" is about 2; the newest about 1 was requested by its id.
     expect(await bought(scene, profiles(['https://photos.example/alice'], AGE))).toBe(0);
     expect(await select(scene.warehouse, `select answer_id from sluice_ops.requests where sync = 'profiles'`)).toEqual([
       { answer_id: '3' },
     ]);
   });
 
-  it('that names nobody says nothing of another name', async () => {
+  it('that names no entity says nothing about another name', async () => {
     const scene = await sceneIn(await open(), {
       respond: ({ body }) => {
         const { user } = body as { user: string };
@@ -242,7 +242,7 @@ eachWarehouse('a name', (open) => {
     expect(await bought(scene, postLists(['2'], AGE))).toBe(1);
   });
 
-  it('that is its entity’s no more, or nobody’s, says nothing of its posts', async () => {
+  it('that no longer belongs to its entity, or to none, says nothing about its posts', async () => {
     let alias = 'alice';
     let status = 200;
     const scene = await sceneIn(await open(), {
@@ -272,7 +272,7 @@ eachWarehouse('a name', (open) => {
     expect(await bought(scene, asked('pronet.group', 'group', [' slug ']))).toBe(0);
   });
 
-  it('is told apart by its letters’ case, and from an id that reads the same', async () => {
+  it('is distinguished by letter case, and from an id with the same text', async () => {
     const people: Record<string, object> = {
       alice: profile('1', 'alice'),
       Alice: profile('2', 'Alice'),

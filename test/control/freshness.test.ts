@@ -1,4 +1,4 @@
-/** What was asked within `max_age` is not bought again, by whatever sync it was asked. */
+/** What was bought within `max_age` is not bought again, whichever sync bought it. */
 import { expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -44,7 +44,7 @@ eachWarehouse('an answer that is fresh', (open) => {
     expect(newestOf('second')).toEqual(newestOf('first'));
   });
 
-  it('is asked again with --refresh, and when it is older', async () => {
+  it('is requested again with --refresh, and when it is older', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(one('first'));
     expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 2, sent: 0 });
@@ -54,7 +54,7 @@ eachWarehouse('an answer that is fresh', (open) => {
     expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 0, sent: 2, exitCode: 0 });
   });
 
-  it('may say that there is nothing, or no such entity', async () => {
+  it('may have no items, or say that the entity does not exist', async () => {
     let calls = 0;
     const scene = await sceneIn(await open(), {
       respond: () => ((calls += 1) === 1 ? { body: [] } : { status: 412, body: '' }),
@@ -102,7 +102,7 @@ syncs:
     const hits = await select(scene.warehouse, hitsOf('second'));
     expect(hits.length).toBeGreaterThan(4);
 
-    // The one that asked still loads it for itself, and follows it.
+    // The sync that bought it still loads it for itself, and plans its follow-up requests.
     expect(only(await scene.sync(config('first')))).toMatchObject({
       exitCode: 0,
       continued: true,
@@ -150,7 +150,7 @@ eachWarehouse('an age of an input', (open) => {
     expect(only(await scene.sync(older, { refresh: true }))).toMatchObject({ sent: 2, fresh: 0 });
   });
 
-  it('makes one input fresh in a sync that asks anew', async () => {
+  it('makes one input fresh in a sync without max_age', async () => {
     const scene = await sceneIn(await open());
     const config = USERS('[{ user: north_trail, max_age: 1d }, { user: acme_labs }]');
     await scene.sync(config);
@@ -159,7 +159,7 @@ eachWarehouse('an age of an input', (open) => {
     expect(asked(scene)).toEqual(['acme_labs']);
   });
 
-  it('is the smallest where the same is asked twice', async () => {
+  it('is the smallest if the same is requested twice', async () => {
     const scene = await sceneIn(await open());
     const config = USERS('[{ user: north_trail, max_age: 2d }, { user: north_trail, with_posts: false, max_age: 1h }]');
     expect(only(await scene.sync(config))).toMatchObject({ planned: 1, sent: 1 });
@@ -167,7 +167,7 @@ eachWarehouse('an age of an input', (open) => {
     expect(only(await scene.sync(config))).toMatchObject({ planned: 1, sent: 1 });
   });
 
-  it('counts for windows that were asked whole', async () => {
+  it('counts for windows that were requested as a whole', async () => {
     const scene = await sceneIn(await open());
     const config = `${service()}
 syncs:

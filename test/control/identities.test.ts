@@ -101,7 +101,7 @@ eachWarehouse('names in answers', (open) => {
     expect(learned).toContain('alias @alice is ["2"] from 17:00 to 17:00');
   });
 
-  it('that nobody shows belong to whom the answer is about', async () => {
+  it('that no entity shows belong to the entity of the answer', async () => {
     const scene = await taughtIn(await open(), () => [profile('1', 'alice')]);
     await scene.ask('Alice');
     expect(await identitiesOf(scene)).toContain('alias Alice is ["1"] from 15:00 to 15:00');

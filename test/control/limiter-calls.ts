@@ -11,7 +11,7 @@ export function door(): Door {
   return { open: resolve, opened: promise };
 }
 
-/** Resolves when the condition holds, letting everything else go on meanwhile; gives up after a great many turns. */
+/** Resolves when the condition holds, and lets other work run meanwhile; gives up after very many turns of the event loop. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let turn = 0; turn < 200_000; turn += 1) {
     if (await condition()) return;

@@ -1,4 +1,4 @@
-/** What a run does at the gate: a slot is held until a call's answer is stored and no longer, and a call that is stopped before its turn was none. */
+/** Slots of a run: held until a call's answer is stored and no longer; a call that is stopped before its start is not sent. */
 import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { disturbedAt, STEP } from '../flow/crash.ts';
@@ -11,7 +11,7 @@ const USERS = '\n  users: { endpoint: microblog.user, request: { user: acme_labs
 const config = (sync: string, settings: Readonly<Record<string, number>> = {}): string =>
   `${service(settings)}\nsyncs:${sync}\n`;
 
-/** Slots that nobody else could have now. */
+/** Slots that no other process can have now. */
 async function held({ warehouse }: Scene): Promise<number | undefined> {
   const [row] = await select<{ n: number }>(
     warehouse,

@@ -1,4 +1,4 @@
-/** The gate of one process: never more calls than allowed, and starts that keep their distance, in order. */
+/** The limiter of one process: never more calls than allowed, and starts that keep their distance, in order. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
@@ -11,23 +11,23 @@ import { settled, type Sleepers, sleepers } from '../flow/sleepers.ts';
 const MANY = 1000;
 const forever = new AbortController().signal;
 
-function gateOn(time: Sleepers, perSecond: number, inFlight = MANY): Limiter {
+function limiterOn(time: Sleepers, perSecond: number, inFlight = MANY): Limiter {
   const bounds = { inFlight, intervalMs: intervalMsOf(perSecond) };
   return new LimiterQueue(openLocalSlots(bounds, time.now), bounds, { ...time, random: () => 0.5 });
 }
 
-/** Starts a call; tells when, in milliseconds after the beginning. */
-async function start(gate: Limiter, time: Sleepers, signal = forever): Promise<{ slot: Slot; at: number }> {
-  const slot = await gate.acquire(signal);
+/** Starts a call; returns its start, in milliseconds after the beginning. */
+async function start(limiter: Limiter, time: Sleepers, signal = forever): Promise<{ slot: Slot; at: number }> {
+  const slot = await limiter.acquire(signal);
   expect(await slot.begin(signal)).toBe(true);
   return { slot, at: time.ms() };
 }
 
 async function startsOf(perSecond: number, count: number, late?: () => number): Promise<number[]> {
   const time = sleepers(late);
-  const gate = gateOn(time, perSecond);
+  const limiter = limiterOn(time, perSecond);
   const begin = time.ms();
-  const all = Promise.all(Array.from({ length: count }, () => start(gate, time)));
+  const all = Promise.all(Array.from({ length: count }, () => start(limiter, time)));
   await time.run();
   // Those that are let in ahead of their turns may change places when a timer is late.
   return (await all).map(({ at }) => at - begin).toSorted((a, b) => a - b);
@@ -43,7 +43,7 @@ describe('the pace of a process', () => {
     expect(await startsOf(perSecond, 4)).toEqual(expected);
   });
 
-  it('is never faster than asked, whatever the rate and however badly timers keep time', async () => {
+  it('is never faster than allowed, whatever the rate and however inexact the timers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.double({ min: 0.01, max: 499, noNaN: true }),
@@ -65,25 +65,25 @@ describe('the pace of a process', () => {
       const within = starts.slice(index).filter((it) => it - at < 10).length;
       expect(within).toBeLessThanOrEqual(perSecond * 0.012 + 1);
     }
-    // Nor is it much slower: a timer that takes a millisecond at least must not make it one start a millisecond.
+    // It is not much slower either: timers of at least a millisecond must not limit it to one start a millisecond.
     expect(starts.at(-1)).toBeLessThanOrEqual((900 / perSecond) * 1000 + 3);
   });
 
-  it('saves up no burst while nothing is asked', async () => {
+  it('saves up no burst while there are no calls', async () => {
     const time = sleepers();
-    const gate = gateOn(time, 1);
-    await start(gate, time);
+    const limiter = limiterOn(time, 1);
+    await start(limiter, time);
     time.set(time.ms() + 60_000);
     const begin = time.ms();
-    const all = Promise.all([1, 2, 3].map(() => start(gate, time)));
+    const all = Promise.all([1, 2, 3].map(() => start(limiter, time)));
     await time.run();
     expect((await all).map(({ at }) => at - begin)).toEqual([0, 1000, 2000]);
   });
 
   it('counts from the start itself, so that what came between a slot and its start makes no burst', async () => {
     const time = sleepers();
-    const gate = gateOn(time, 10);
-    const [first, second] = [await gate.acquire(forever), gate.acquire(forever)];
+    const limiter = limiterOn(time, 10);
+    const [first, second] = [await limiter.acquire(forever), limiter.acquire(forever)];
     await time.run();
     time.set(time.ms() + 70);
     const begin = time.ms();
@@ -95,11 +95,11 @@ describe('the pace of a process', () => {
 
   it('waits one interval at most after the clock was set back', async () => {
     const time = sleepers();
-    const gate = gateOn(time, 2, 1);
-    (await start(gate, time)).slot.release();
+    const limiter = limiterOn(time, 2, 1);
+    (await start(limiter, time)).slot.release();
     time.set(time.ms() - 3_600_000);
     const begin = time.ms();
-    const next = start(gate, time);
+    const next = start(limiter, time);
     await time.run();
     expect((await next).at - begin).toBe(500);
   });
@@ -113,8 +113,8 @@ describe('the pace of a process', () => {
     };
     const bounds = { inFlight: 2, intervalMs: intervalMsOf(1e-7) };
     const now = (): Date => new Date(nowMs);
-    const gate = new LimiterQueue(openLocalSlots(bounds, now), bounds, { now, sleep, random: () => 0.5 });
-    for (const _ of [1, 2]) await (await gate.acquire(forever)).begin(forever);
+    const limiter = new LimiterQueue(openLocalSlots(bounds, now), bounds, { now, sleep, random: () => 0.5 });
+    for (const _ of [1, 2]) await (await limiter.acquire(forever)).begin(forever);
     expect(nowMs).toBe(1e10);
     expect(Math.max(...asked)).toBeLessThan(2 ** 31);
   });
@@ -131,11 +131,11 @@ describe('the pace of a process', () => {
 describe('the slots of a process', () => {
   it('are as many as allowed, and each goes to who came first', async () => {
     const time = sleepers();
-    const gate = gateOn(time, 1e6, 3);
+    const limiter = limiterOn(time, 1e6, 3);
     const order: number[] = [];
     const slots: Slot[] = [];
     const all = [1, 2, 3, 4, 5, 6].map(async (n) => {
-      const slot = await gate.acquire(forever);
+      const slot = await limiter.acquire(forever);
       order.push(n);
       slots.push(slot);
     });
@@ -152,7 +152,7 @@ describe('the slots of a process', () => {
     expect(order).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('are never more in use than allowed, whoever stops waiting and however calls end', async () => {
+  it('are never more in use than allowed, whichever call stops waiting and however calls end', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),
@@ -165,12 +165,12 @@ describe('the slots of a process', () => {
         ),
         async (inFlight, calls) => {
           const time = sleepers();
-          const gate = gateOn(time, 200, inFlight);
+          const limiter = limiterOn(time, 200, inFlight);
           let [inUse, most, ended] = [0, 0, 0];
           const all = calls.map(async ({ tookMs, stopsAfterMs }) => {
             const stop = new AbortController();
             void time.sleep(stopsAfterMs).then(() => stop.abort(new Error('stopped')));
-            const slot = await gate.acquire(stop.signal).catch(() => undefined);
+            const slot = await limiter.acquire(stop.signal).catch(() => undefined);
             if (slot) {
               inUse += 1;
               most = Math.max(most, inUse);
@@ -184,8 +184,8 @@ describe('the slots of a process', () => {
           await Promise.all(all);
           expect(most).toBeLessThanOrEqual(inFlight);
           expect(ended).toBe(calls.length);
-          // Nobody took one along.
-          const again = Promise.all(Array.from({ length: inFlight }, () => gate.acquire(forever)));
+          // No call kept a slot.
+          const again = Promise.all(Array.from({ length: inFlight }, () => limiter.acquire(forever)));
           await time.run();
           expect(await again).toHaveLength(inFlight);
         },
@@ -195,15 +195,15 @@ describe('the slots of a process', () => {
   });
 
   it('owe what calls left to record to all but those who record in order, until it is done', async () => {
-    const gate = gateOn(sleepers(), 1e6, 1);
+    const limiter = limiterOn(sleepers(), 1e6, 1);
     const [one, other] = [{}, {}];
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    (await gate.acquire(forever)).release({ recorded: first.promise, committer: one });
-    const again = await gate.acquire(forever);
+    (await limiter.acquire(forever)).release({ recorded: first.promise, committer: one });
+    const again = await limiter.acquire(forever);
     expect(again.pendingCommit(one)).toBeUndefined();
     again.release({ recorded: second.promise, committer: one });
 
-    const others = await gate.acquire(forever);
+    const others = await limiter.acquire(forever);
     let isPaid = false;
     void others.pendingCommit(other)?.then(() => (isPaid = true));
     second.resolve();
@@ -217,10 +217,10 @@ describe('the slots of a process', () => {
 
   it('are passed on whenever they are released', async () => {
     for (let turns = 0; turns < 12; turns += 1) {
-      const gate = gateOn(sleepers(), 1e6, 1);
-      const slot = await gate.acquire(forever);
+      const limiter = limiterOn(sleepers(), 1e6, 1);
+      const slot = await limiter.acquire(forever);
       let passed = false;
-      void gate.acquire(forever).then(() => (passed = true));
+      void limiter.acquire(forever).then(() => (passed = true));
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       slot.release();
       await settled();
@@ -230,18 +230,18 @@ describe('the slots of a process', () => {
 
   it('are not for one who is stopped already; his turn is the next one’s', async () => {
     const time = sleepers();
-    const gate = gateOn(time, 1, 1);
-    await expect(gate.acquire(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+    const limiter = limiterOn(time, 1, 1);
+    await expect(limiter.acquire(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
     const begin = time.ms();
-    expect((await start(gate, time)).at).toBe(begin);
+    expect((await start(limiter, time)).at).toBe(begin);
   });
 
   it('of one who is stopped before his turn start nothing', async () => {
     const time = sleepers();
-    const gate = gateOn(time, 10, 2);
-    await start(gate, time);
+    const limiter = limiterOn(time, 10, 2);
+    await start(limiter, time);
     const stop = new AbortController();
-    const slot = await gate.acquire(stop.signal);
+    const slot = await limiter.acquire(stop.signal);
     const began = slot.begin(stop.signal);
     await settled();
     stop.abort(new Error('stopped'));

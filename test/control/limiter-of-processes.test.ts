@@ -1,4 +1,4 @@
-/** Eight processes on one gate: never more calls than allowed, never faster than allowed, and a killed one gives its slot back. */
+/** Eight processes on one limiter: never more calls than allowed, never faster than allowed, and a killed one gives its slot back. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -55,7 +55,7 @@ it('the limit holds over eight processes, of which one is killed', async () => {
   const order = { warehouseUrl, inFlight: IN_FLIGHT, perSecond: PER_SECOND, forMs: FOR_MS, callMs: 100, callers: 2 };
   // It has a call under way when it is killed.
   const victim = started({ ...order, callMs: 3_600_000, callers: 1 });
-  for (let told: unknown; told !== 'started'; ) [told] = await once(victim.child, 'message');
+  for (let event: unknown; event !== 'started'; ) [event] = await once(victim.child, 'message');
   const others = Array.from({ length: 7 }, () => started(order));
   await Promise.all(others.map(({ child }) => once(child, 'message')));
   await wait(1000);

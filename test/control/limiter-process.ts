@@ -1,10 +1,10 @@
-/** A process of its own that makes calls through the shared gate, and tells when each began and ended. */
+/** A process of its own that makes calls through the shared limiter, and reports when each began and ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openTokenLimiter } from '../../src/control/limiter/limiter.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 
-/** What the process is told to do, as JSON in its first argument. */
+/** The options of the process, as JSON in its first argument. */
 export interface GateOrder {
   readonly warehouseUrl: string;
   readonly inFlight: number;
@@ -30,7 +30,7 @@ const order = JSON.parse(process.argv[2] ?? '') as GateOrder;
 const now = (): Date => new Date();
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });
 const warehouse = await openWarehouse({ url: new Secret(order.warehouseUrl), schema: 'sluice' }, { now, sleep });
-const gate = await openTokenLimiter(
+const limiter = await openTokenLimiter(
   warehouse,
   {
     url: 'http://127.0.0.1',
@@ -48,7 +48,7 @@ const calls: GateCall[] = [];
 const caller = async (): Promise<void> => {
   while (Date.now() < end) {
     const asked = performance.now();
-    const slot = await gate.acquire(stop).catch(() => undefined);
+    const slot = await limiter.acquire(stop).catch(() => undefined);
     if (!slot) return;
     const [takenMs, waitedMs] = [Date.now(), performance.now() - asked];
     if (await slot.begin(stop)) {
@@ -61,6 +61,6 @@ const caller = async (): Promise<void> => {
   }
 };
 await Promise.all(Array.from({ length: order.callers }, caller));
-await gate.close();
+await limiter.close();
 await warehouse.close();
 process.send?.({ calls });

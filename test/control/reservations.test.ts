@@ -1,4 +1,4 @@
-/** Points set aside: never more than the limits allow, and no limit is reached while calls under way may give some back. */
+/** Points set reserve: never more than the limits allow, and no limit is reached while calls under way may give some back. */
 import { describe, expect, it } from 'vitest';
 import { admitRequest } from '../../src/flow/request/admission.ts';
 import type { Slot } from '../../src/control/limiter/slot.ts';
@@ -13,8 +13,8 @@ import { door } from './limiter-calls.ts';
 import { settled } from '../flow/sleepers.ts';
 
 const limit = (points: number, spent = 0, what = 'the budget') => openBudget([{ what, points, spent }]);
-const aside = async (purse: Reservations, points: number): Promise<Reservation> => {
-  const it = await purse.reserve(points);
+const reserve = async (reservations: Reservations, points: number): Promise<Reservation> => {
+  const it = await reservations.reserve(points);
   if (it) return it;
   throw new Error('a limit was reached');
 };
@@ -24,21 +24,21 @@ const reserved = async (guard: BudgetGuard, points: number): Promise<BudgetReser
   throw new Error(`${it.what} was reached`);
 };
 
-describe('a purse', () => {
-  it('tells the limit that is reached when nothing is under way', async () => {
-    const purse = openReservations(limit(10, 8));
-    (await aside(purse, 2)).settle(2);
-    expect(await purse.waitForBudget(1)).toEqual({ what: 'the budget', points: 10, spent: 10 });
-    expect(await purse.reserve(1)).toBeUndefined();
-    expect(await purse.waitForBudget(0)).toBeUndefined();
+describe('reservations', () => {
+  it('report the limit that is reached when no call is in flight', async () => {
+    const reservations = openReservations(limit(10, 8));
+    (await reserve(reservations, 2)).settle(2);
+    expect(await reservations.waitForBudget(1)).toEqual({ what: 'the budget', points: 10, spent: 10 });
+    expect(await reservations.reserve(1)).toBeUndefined();
+    expect(await reservations.waitForBudget(0)).toBeUndefined();
   });
 
-  it('waits for what calls under way cost, and never sets aside more than there is', async () => {
-    const purse = openReservations(limit(10));
-    const [first, second] = [await aside(purse, 5), await aside(purse, 5)];
-    expect(await purse.reserve(5)).toBeUndefined();
+  it('waits for what calls under way cost, and never sets reserve more than there is', async () => {
+    const reservations = openReservations(limit(10));
+    const [first, second] = [await reserve(reservations, 5), await reserve(reservations, 5)];
+    expect(await reservations.reserve(5)).toBeUndefined();
     let room: unknown = 'waiting';
-    const waiting = purse.waitForBudget(5).then((it) => (room = it));
+    const waiting = reservations.waitForBudget(5).then((it) => (room = it));
     await settled();
     expect(room).toBe('waiting');
     first.settle(3);
@@ -47,22 +47,22 @@ describe('a purse', () => {
     second.settle(1);
     await waiting;
     expect(room).toBeUndefined();
-    expect(await purse.reserve(5)).toBeDefined();
+    expect(await reservations.reserve(5)).toBeDefined();
   });
 
-  it('heeds the first word on a call alone, also when it cost more than was thought', async () => {
-    const purse = openReservations(limit(10));
-    const call = await aside(purse, 1);
+  it('count only the first cost of a call, also if it is more than expected', async () => {
+    const reservations = openReservations(limit(10));
+    const call = await reserve(reservations, 1);
     call.settle(9);
     call.settle(0);
-    expect(await purse.waitForBudget(2)).toMatchObject({ spent: 9 });
+    expect(await reservations.waitForBudget(2)).toMatchObject({ spent: 9 });
   });
 
   it('reaches no limit by an answer that was given before something was settled', async () => {
     const [asked, answer] = [door(), door()];
     const budget = limit(10);
     let slow = false;
-    const purse = openReservations({
+    const reservations = openReservations({
       ...budget,
       check: async (points) => {
         const reached = await budget.check(points);
@@ -74,9 +74,9 @@ describe('a purse', () => {
         return reached;
       },
     });
-    const call = await aside(purse, 10);
+    const call = await reserve(reservations, 10);
     slow = true;
-    const room = purse.waitForBudget(5);
+    const room = reservations.waitForBudget(5);
     await asked.opened;
     call.settle(1);
     await settled();
@@ -84,10 +84,10 @@ describe('a purse', () => {
     expect(await room).toBeUndefined();
   });
 
-  it('is closed when everything is given back, and keeps nobody waiting for what was not set aside', async () => {
+  it('are closed when everything is released, and let no call wait for points that were not reserved', async () => {
     const giving = door();
     let givenBack = 0;
-    const purse = openReservations({
+    const reservations = openReservations({
       check: async () => undefined,
       reserve: async () => ({
         giveBack: async (points) => {
@@ -96,9 +96,9 @@ describe('a purse', () => {
         },
       }),
     });
-    (await aside(purse, 7)).settle(3);
+    (await reserve(reservations, 7)).settle(3);
     let closed = false;
-    const closing = purse.close().then(() => (closed = true));
+    const closing = reservations.close().then(() => (closed = true));
     await settled();
     expect(closed).toBe(false);
     giving.open();
@@ -115,7 +115,7 @@ describe('a purse', () => {
 });
 
 describe('a budget', () => {
-  it('holds every limit, and sets nothing aside when one is reached', async () => {
+  it('holds every limit, and sets nothing reserve when one is reached', async () => {
     const budget = openBudget([
       { what: 'a', points: 10, spent: 0 },
       { what: 'b', points: 10, spent: 7 },
@@ -145,10 +145,10 @@ describe('a budget', () => {
 });
 
 describe('a call that is let in', () => {
-  /** A gate that counts, with as many slots as wanted. */
+  /** A limiter that counts, with any number of slots. */
   function counting() {
     let [inUse, taken] = [0, 0];
-    const gate = {
+    const limiter = {
       acquire: async (): Promise<Slot> => {
         inUse += 1;
         taken += 1;
@@ -156,7 +156,7 @@ describe('a call that is let in', () => {
       },
       close: async (): Promise<void> => undefined,
     };
-    return { gate, inUse: () => inUse, taken: () => taken };
+    return { limiter, inUse: () => inUse, taken: () => taken };
   }
   const forever = new AbortController().signal;
   const entry = async (admitted: ReturnType<typeof admitRequest>) => {
@@ -166,12 +166,12 @@ describe('a call that is let in', () => {
   };
 
   it('holds no slot while it waits for points, and takes none for a limit that is reached', async () => {
-    const { gate, inUse, taken } = counting();
-    const purse = openReservations(limit(10));
-    const first = await entry(admitRequest(gate, purse, () => 10, forever));
+    const { limiter, inUse, taken } = counting();
+    const reservations = openReservations(limit(10));
+    const first = await entry(admitRequest(limiter, reservations, () => 10, forever));
     expect(inUse()).toBe(1);
     let second: Awaited<ReturnType<typeof admitRequest>> | undefined;
-    const waiting = admitRequest(gate, purse, () => 5, forever).then((it) => (second = it));
+    const waiting = admitRequest(limiter, reservations, () => 5, forever).then((it) => (second = it));
     await settled();
     expect([inUse(), taken()]).toEqual([1, 1]);
     first.slot.release();
@@ -182,9 +182,12 @@ describe('a call that is let in', () => {
   });
 
   it('gives its slot back when others were sooner to the points, and waits again', async () => {
-    const { gate, inUse, taken } = counting();
-    const purse = openReservations(limit(10));
-    const [one, two] = [admitRequest(gate, purse, () => 10, forever), admitRequest(gate, purse, () => 10, forever)];
+    const { limiter, inUse, taken } = counting();
+    const reservations = openReservations(limit(10));
+    const [one, two] = [
+      admitRequest(limiter, reservations, () => 10, forever),
+      admitRequest(limiter, reservations, () => 10, forever),
+    ];
     const first = await entry(Promise.race([one, two]));
     await settled();
     expect([inUse(), taken()]).toEqual([1, 2]);
@@ -195,19 +198,19 @@ describe('a call that is let in', () => {
     expect([inUse(), taken()]).toEqual([1, 3]);
   });
 
-  it('keeps no slot when the run was stopped or the points could not be set aside', async () => {
-    const { gate, inUse } = counting();
+  it('keeps no slot when the run was stopped or the points could not be set reserve', async () => {
+    const { limiter, inUse } = counting();
     const stop = new AbortController();
     const stopping = {
-      ...gate,
+      ...limiter,
       acquire: async (): Promise<Slot> => {
         stop.abort(new Error('stopped'));
-        return gate.acquire();
+        return limiter.acquire();
       },
     };
     await expect(admitRequest(stopping, openReservations(limit(10)), () => 1, stop.signal)).rejects.toThrow('stopped');
     const broken = openReservations({ ...limit(10), reserve: () => Promise.reject(new Error('away')) });
-    await expect(admitRequest(gate, broken, () => 1, forever)).rejects.toThrow('away');
+    await expect(admitRequest(limiter, broken, () => 1, forever)).rejects.toThrow('away');
     expect(inUse()).toBe(0);
   });
 });

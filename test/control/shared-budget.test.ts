@@ -135,25 +135,25 @@ eachWarehouse('a shared limit', (open, kind) => {
 
   it('asks for its rows again when they are gone, and allows nothing without them', async () => {
     const warehouse = await open();
-    const told: boolean[] = [];
+    const reported: boolean[] = [];
     const guard = openSharedBudget(
       warehouse,
       async (isGone) => {
-        told.push(isGone);
+        reported.push(isGone);
         if (isGone) await entered(warehouse);
         return limits(10);
       },
       once,
     );
     await reserved(guard, 4);
-    expect(told).toEqual([false, true]);
+    expect(reported).toEqual([false, true]);
     expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 4, ever: 4 });
     await expect(
       guardOf(warehouse, [{ what: 'x', points: 1, counter: 'none', baseline: 0 }]).reserve(1),
     ).rejects.toThrow('none');
   });
 
-  it('gives back once at most: again when the database took it back, not when that is in doubt', async () => {
+  it('releases at most once: again if the database rolled it back, not if the outcome is unknown', async () => {
     const warehouse = await open();
     await entered(warehouse);
     const errors: Error[] = [];
@@ -169,7 +169,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     const guard = openSharedBudget({ ...warehouse, db }, async () => limits(10), twice);
     const five = await reserved(guard, 5);
     errors.push(Object.assign(new Error('deadlock detected'), { code: '40P01' }));
-    // Told so by a plugin, it was done all the same: so twice is seen to be tried.
+    // A plugin reports a failure although the statement succeeded, so a second attempt would show.
     await five.giveBack(1);
     expect(await counted(warehouse)).toMatchObject({ ever: 3 });
     errors.push(new Error('Connection terminated unexpectedly'));
@@ -200,7 +200,7 @@ eachWarehouse('a day that is counted', (open) => {
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });
   });
 
-  it('follows the ledger when nobody else can be at work, and is no less than it counted otherwise', async () => {
+  it('follows the ledger if no other process can be running, and otherwise is not below its count', async () => {
     const warehouse = await open();
     await sent(warehouse, '2026-03-06T12:00:00Z', { points: 3 });
     await ensureDayCounter(warehouse, DAY, false);
@@ -227,7 +227,7 @@ eachWarehouse('a day that is counted', (open) => {
     expect(await counted(warehouse)).toEqual({ [row]: 12 });
   });
 
-  it('of everything goes on where it stands', async () => {
+  it('of everything continues from its current value', async () => {
     const warehouse = await open();
     expect(await ensureTotalCounter(warehouse)).toEqual({ row: 'ever', points: 0 });
     await ensureDayCounter(warehouse, DAY, true);

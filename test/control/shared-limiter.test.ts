@@ -1,4 +1,4 @@
-/** The gate of many processes, over a source that a script plays: heartbeats, lost slots, late starts, and others’ slots. */
+/** The limiter of many processes, over a scripted source: heartbeats, lost slots, late starts, and slots of other processes. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { capped } from '../../src/control/limiter/capped.ts';
@@ -50,10 +50,10 @@ function scripted(time: Sleepers) {
   };
   const bounds = { inFlight: IN_FLIGHT, intervalMs: INTERVAL_MS };
   return {
-    gate: new LimiterQueue(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
+    limiter: new LimiterQueue(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
     mine,
     others,
-    /** What the source was asked since this was last read. */
+    /** The requests to the source since the last call. */
     asked: () => asked.splice(0),
     fail: (error: Error | undefined) => (failing = error),
     setTurn: (ms: number) => (turnMs = ms),
@@ -62,11 +62,11 @@ function scripted(time: Sleepers) {
   };
 }
 
-describe('a gate over a shared source', () => {
-  it('asks once for all who wait, and frees what nobody uses', async () => {
+describe('a limiter over a shared source', () => {
+  it('requests once for all waiting calls, and frees unused slots', async () => {
     const time = sleepers();
-    const { gate, asked, mine } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
+    const { limiter, asked, mine } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
     expect(asked()).toEqual(['take 3']);
     for (const slot of slots) slot.release();
     await settled();
@@ -76,9 +76,9 @@ describe('a gate over a shared source', () => {
 
   it('passes a released slot on here in the instant, with a turn once it is to begin', async () => {
     const time = sleepers();
-    const { gate, asked, setTurn } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
-    const next = [gate.acquire(forever), gate.acquire(forever)];
+    const { limiter, asked, setTurn } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
+    const next = [limiter.acquire(forever), limiter.acquire(forever)];
     const start = time.ms();
     await time.run(() => time.ms() - start >= 1000);
     asked();
@@ -96,9 +96,9 @@ describe('a gate over a shared source', () => {
 
   it('passes none on whose turn would be long in coming', async () => {
     const time = sleepers();
-    const { gate, asked } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
-    const next = [1, 2, 3].map(() => gate.acquire(forever));
+    const { limiter, asked } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
+    const next = [1, 2, 3].map(() => limiter.acquire(forever));
     await settled();
     asked();
     for (const slot of slots) slot.release();
@@ -110,9 +110,9 @@ describe('a gate over a shared source', () => {
 
   it('gives a slot to others once what came of its last call is recorded, and not before', async () => {
     const time = sleepers();
-    const { gate, asked, mine } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
-    const next = gate.acquire(forever);
+    const { limiter, asked, mine } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
+    const next = limiter.acquire(forever);
     await settled();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const start = time.ms();
@@ -136,8 +136,8 @@ describe('a gate over a shared source', () => {
 
   it('does so through a bound of the process’s own, too', async () => {
     const time = sleepers();
-    const { gate, asked } = scripted(time);
-    const narrow = capped(gate, 1);
+    const { limiter, asked } = scripted(time);
+    const narrow = capped(limiter, 1);
     const { promise: recorded, resolve } = Promise.withResolvers<void>();
     (await narrow.acquire(forever)).release({ recorded, committer: {} });
     await settled();
@@ -149,11 +149,11 @@ describe('a gate over a shared source', () => {
 
   it('looks for a slot that others gave up, without haste', async () => {
     const time = sleepers();
-    const { gate, asked, others } = scripted(time);
+    const { limiter, asked, others } = scripted(time);
     for (const number of [1, 2, 3]) others.add(number);
     const begin = time.ms();
     let had = false;
-    const taken = gate.acquire(forever).then(() => (had = true));
+    const taken = limiter.acquire(forever).then(() => (had = true));
     await time.run(() => time.ms() - begin >= 1000);
     expect(had).toBe(false);
     expect(asked().filter((it) => it.startsWith('take')).length).toBeLessThanOrEqual(20);
@@ -166,10 +166,10 @@ describe('a gate over a shared source', () => {
 
   it('asks nothing while all slots are in use here, or while the pace is closed', async () => {
     const time = sleepers();
-    const { gate, asked, close } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
+    const { limiter, asked, close } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
     const begin = time.ms();
-    const passed = gate.acquire(forever);
+    const passed = limiter.acquire(forever);
     await time.run(() => time.ms() - begin > 30_000);
     expect(asked().filter((it) => it !== 'take 3' && !it.startsWith('renew'))).toEqual([]);
 
@@ -180,7 +180,7 @@ describe('a gate over a shared source', () => {
     const started = (await passed).begin(forever);
     await settled();
     let hadOther = false;
-    const other = gate.acquire(forever).then(() => (hadOther = true));
+    const other = limiter.acquire(forever).then(() => (hadOther = true));
     slots[1]?.release();
     await time.run(() => time.ms() - closedAt >= 2000);
     expect(asked().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
@@ -194,8 +194,8 @@ describe('a gate over a shared source', () => {
 
   it('renews what is in use and nothing else', async () => {
     const time = sleepers();
-    const { gate, asked } = scripted(time);
-    const [first, second] = [await gate.acquire(forever), await gate.acquire(forever)];
+    const { limiter, asked } = scripted(time);
+    const [first, second] = [await limiter.acquire(forever), await limiter.acquire(forever)];
     asked();
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
@@ -210,8 +210,8 @@ describe('a gate over a shared source', () => {
 
   it('begins no call on a slot that another process took meanwhile, and frees nothing of theirs', async () => {
     const time = sleepers();
-    const { gate, mine, fail } = scripted(time);
-    const slot = await gate.acquire(forever);
+    const { limiter, mine, fail } = scripted(time);
+    const slot = await limiter.acquire(forever);
     // The process stood still, and with it its heartbeat.
     fail(new Error('away'));
     const begin = time.ms();
@@ -223,10 +223,10 @@ describe('a gate over a shared source', () => {
     expect(await began).toBe(false);
   });
 
-  it('begins a call on a slot that nobody took though the heartbeat failed', async () => {
+  it('begins a call on a slot that no other process took, although the heartbeat failed', async () => {
     const time = sleepers();
-    const { gate, fail, asked } = scripted(time);
-    const slot = await gate.acquire(forever);
+    const { limiter, fail, asked } = scripted(time);
+    const slot = await limiter.acquire(forever);
     fail(new Error('away'));
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
@@ -241,8 +241,8 @@ describe('a gate over a shared source', () => {
 
   it('takes a new turn in place of one that passed too long ago', async () => {
     const time = sleepers();
-    const { gate, asked, setTurn } = scripted(time);
-    const [soon, late] = [await gate.acquire(forever), await gate.acquire(forever)];
+    const { limiter, asked, setTurn } = scripted(time);
+    const [soon, late] = [await limiter.acquire(forever), await limiter.acquire(forever)];
     asked();
     expect(await soon.begin(forever)).toBe(true);
     time.set(time.ms() + 400);
@@ -256,30 +256,30 @@ describe('a gate over a shared source', () => {
     expect(time.ms() - begin).toBe(250);
   });
 
-  it('tells all who wait what the database threw, and works again when it does', async () => {
+  it('passes the error of the database to all waiting calls, and works again when the database does', async () => {
     const time = sleepers();
-    const { gate, fail } = scripted(time);
+    const { limiter, fail } = scripted(time);
     fail(new Error('no such table'));
-    const refused = await Promise.allSettled([gate.acquire(forever), gate.acquire(forever)]);
+    const refused = await Promise.allSettled([limiter.acquire(forever), limiter.acquire(forever)]);
     expect(refused).toMatchObject([
       { status: 'rejected', reason: { message: 'no such table' } },
       { status: 'rejected', reason: { message: 'no such table' } },
     ]);
     fail(undefined);
-    const slot = await gate.acquire(forever);
+    const slot = await limiter.acquire(forever);
     fail(new Error('away'));
     // A slot that can't be freed runs out by itself.
     slot.release();
     await settled();
     fail(undefined);
-    expect(await gate.acquire(forever)).toHaveProperty('release');
+    expect(await limiter.acquire(forever)).toHaveProperty('release');
   });
 
   it('frees a slot that came for one who had gone', async () => {
     const time = sleepers();
-    const { gate, mine, asked } = scripted(time);
+    const { limiter, mine, asked } = scripted(time);
     const stop = new AbortController();
-    const gone = gate.acquire(stop.signal);
+    const gone = limiter.acquire(stop.signal);
     await Promise.resolve();
     await Promise.resolve();
     stop.abort(new Error('stopped'));
@@ -291,7 +291,7 @@ describe('a gate over a shared source', () => {
 
   it('leaves a slot that it keeps passing on to others who want one from time to time, for as long as they take to look', async () => {
     const time = sleepers();
-    const { gate, others, mine, want } = scripted(time);
+    const { limiter, others, mine, want } = scripted(time);
     others.add(1).add(2);
     want();
     const begin = time.ms();
@@ -299,7 +299,7 @@ describe('a gate over a shared source', () => {
     const workers = { left: 2 };
     const worker = async (): Promise<void> => {
       while (time.ms() - begin < 7000) {
-        const slot = await gate.acquire(forever);
+        const slot = await limiter.acquire(forever);
         await time.sleep(200);
         slot.release();
       }
@@ -325,15 +325,15 @@ describe('a gate over a shared source', () => {
     expect(freeAt.filter((it) => it < 7000).length).toBeLessThanOrEqual(9);
   });
 
-  it('keeps passing a slot on that nobody else wants', async () => {
+  it('keeps reusing a slot that no other process wants', async () => {
     const time = sleepers();
-    const { gate, others, asked } = scripted(time);
+    const { limiter, others, asked } = scripted(time);
     others.add(1).add(2);
     const begin = time.ms();
     const tookAt: number[] = [];
     const worker = async (): Promise<void> => {
       while (time.ms() - begin < 7000) {
-        const slot = await gate.acquire(forever);
+        const slot = await limiter.acquire(forever);
         tookAt.push(time.ms() - begin);
         await time.sleep(2500);
         slot.release();
@@ -349,10 +349,10 @@ describe('a gate over a shared source', () => {
 
   it('that is closed gives back what is held, and beats no more', async () => {
     const time = sleepers();
-    const { gate, asked, mine } = scripted(time);
-    const slot = await gate.acquire(forever);
+    const { limiter, asked, mine } = scripted(time);
+    const slot = await limiter.acquire(forever);
     slot.release();
-    await gate.close();
+    await limiter.close();
     expect(mine.size).toBe(0);
     asked();
     await time.run();
@@ -360,7 +360,7 @@ describe('a gate over a shared source', () => {
   });
 });
 
-it('no slot is in use twice, nor by others before what came of its last call is recorded, whatever the times', async () => {
+it('no slot is in use twice, or by other processes before the result of its last call is recorded, whatever the times', async () => {
   const call = fc.record({
     run: fc.nat(1),
     startsMs: fc.nat(3000),
@@ -394,7 +394,7 @@ it('no slot is in use twice, nor by others before what came of its last call is 
             renew: async (numbers) => numbers,
             release: async (numbers) => {
               for (const number of numbers) mine.delete(number);
-              // Others have neither what is in use nor what is still to be recorded.
+              // Other processes have no slot that is in use or whose result is not recorded yet.
               expect(mine.size).toBeGreaterThanOrEqual(Math.max(inUse, Math.min(unrecorded, 1)));
               await late();
             },
@@ -406,7 +406,7 @@ it('no slot is in use twice, nor by others before what came of its last call is 
           },
         };
         const effects = { now: time.now, sleep: time.sleep, random: () => 0.5 };
-        const gate = new LimiterQueue(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
+        const limiter = new LimiterQueue(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
         let inUse = 0;
         // Two runs of this process, each of which commits in the order of asking.
         const runs = [0, 1].map(() => ({ committed: Promise.resolve() }));
@@ -415,7 +415,7 @@ it('no slot is in use twice, nor by others before what came of its last call is 
           await time.sleep(startsMs);
           const stop = new AbortController();
           if (givesUpMs !== null) void time.sleep(givesUpMs).then(() => stop.abort(new Error('gone')));
-          const slot = await gate.acquire(stop.signal).catch(() => undefined);
+          const slot = await limiter.acquire(stop.signal).catch(() => undefined);
           if (!slot) return;
           inUse += 1;
           expect(inUse).toBeLessThanOrEqual(IN_FLIGHT);
@@ -446,7 +446,7 @@ it('no slot is in use twice, nor by others before what came of its last call is 
         await time.run(() => isOver);
         await all;
         let isClosed = false;
-        const closed = gate.close().finally(() => (isClosed = true));
+        const closed = limiter.close().finally(() => (isClosed = true));
         await time.run(() => isClosed);
         await closed;
         expect(mine.size).toBe(0);

@@ -1,4 +1,4 @@
-/** The rows of a shared gate: one holder a slot, turns that keep their distance by the database's clock, and nothing that stays. */
+/** The rows of a shared limiter: one holder for each slot, starts at a distance by the database's clock, and nothing that stays. */
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
@@ -25,21 +25,21 @@ const expire = (warehouse: Warehouse, holder: string): Promise<unknown> =>
     warehouse.db,
   );
 
-describe('the rows of a gate', () => {
+describe('the rows of a limiter', () => {
   const open = postgresWarehouses();
-  const gate = (warehouse: Warehouse, holder: string, inFlight = 3, intervalMs = 0.001, name = 'g') =>
+  const slotsOf = (warehouse: Warehouse, holder: string, inFlight = 3, intervalMs = 0.001, name = 'g') =>
     openSharedSlots(warehouse, { name, holder, inFlight, intervalMs });
 
   it('give each slot to one holder, until it is freed or runs out', async () => {
     const warehouse = await open();
-    const [one, two] = [await gate(warehouse, 'one'), await gate(warehouse, 'two')];
+    const [one, two] = [await slotsOf(warehouse, 'one'), await slotsOf(warehouse, 'two')];
     expect(sorted((await one.take(2, [])).numbers)).toEqual([2, 3]);
     expect((await two.take(5, [])).numbers).toEqual([1]);
     expect(await two.take(1, [1])).toMatchObject({ numbers: [], closedMs: 0 });
 
     await sharingOf(one).release([3]);
     expect((await two.take(5, [1])).numbers).toEqual([3]);
-    // What is another's is neither freed nor renewed.
+    // Slots of another holder are not freed and not renewed.
     await sharingOf(one).release([3]);
     expect(sorted(await sharingOf(one).renew([2, 3]))).toEqual([2]);
     expect((await one.take(5, [2])).numbers).toEqual([]);
@@ -47,7 +47,7 @@ describe('the rows of a gate', () => {
     await expire(warehouse, 'one');
     expect((await two.take(5, [1, 3])).numbers).toEqual([2]);
     expect(await sharingOf(one).renew([2])).toEqual([]);
-    // Run out and taken by nobody, it is renewed.
+    // An expired slot that no holder took is renewed.
     await expire(warehouse, 'two');
     expect(sorted(await sharingOf(two).renew([1, 2, 3]))).toEqual([1, 2, 3]);
     expect((await one.take(5, [])).numbers).toEqual([]);
@@ -55,29 +55,29 @@ describe('the rows of a gate', () => {
 
   it('give back to a holder what a statement took whose answer never came', async () => {
     const warehouse = await open();
-    const one = await gate(warehouse, 'one');
+    const one = await slotsOf(warehouse, 'one');
     await one.take(3, []);
     expect(sorted((await one.take(3, [2])).numbers)).toEqual([1, 3]);
   });
 
   it('bind each process by its own bound, and leave the low numbers to the lower', async () => {
     const warehouse = await open();
-    const [few, many] = [await gate(warehouse, 'few', 2), await gate(warehouse, 'many', 5)];
+    const [few, many] = [await slotsOf(warehouse, 'few', 2), await slotsOf(warehouse, 'many', 5)];
     expect(sorted((await many.take(3, [])).numbers)).toEqual([3, 4, 5]);
     expect(sorted((await few.take(5, [])).numbers)).toEqual([1, 2]);
     await sharingOf(many).release([3, 4, 5]);
     expect((await few.take(5, [1, 2])).numbers).toEqual([]);
   });
 
-  it('keep gates apart', async () => {
+  it('keep limiters apart', async () => {
     const warehouse = await open();
-    await (await gate(warehouse, 'one', 1, 1, 'a')).take(1, []);
-    expect((await (await gate(warehouse, 'two', 1, 1, 'b')).take(1, [])).numbers).toEqual([1]);
+    await (await slotsOf(warehouse, 'one', 1, 1, 'a')).take(1, []);
+    expect((await (await slotsOf(warehouse, 'two', 1, 1, 'b')).take(1, [])).numbers).toEqual([1]);
   });
 
-  it('hand out turns an interval apart, to whoever asks', async () => {
+  it('grant start times an interval apart, to any holder', async () => {
     const warehouse = await open();
-    const [one, two] = [await gate(warehouse, 'one', 9, 40), await gate(warehouse, 'two', 9, 40)];
+    const [one, two] = [await slotsOf(warehouse, 'one', 9, 40), await slotsOf(warehouse, 'two', 9, 40)];
     const asked = performance.now();
     const first = await one.take(2, []);
     const second = await two.take(1, []);
@@ -97,7 +97,7 @@ describe('the rows of a gate', () => {
 
   it('hand out no turn that is far ahead, and say when to ask again', async () => {
     const warehouse = await open();
-    const one = await gate(warehouse, 'one', 9, 5000);
+    const one = await slotsOf(warehouse, 'one', 9, 5000);
     expect((await one.take(9, [])).numbers).toEqual([9]);
     const { numbers, closedMs } = await one.take(9, [9]);
     expect(numbers).toEqual([]);
@@ -105,9 +105,9 @@ describe('the rows of a gate', () => {
     expect(closedMs).toBeLessThanOrEqual(5000 - START_AHEAD_MS);
   });
 
-  it('tell who has slots that another finds none, until that is long ago', async () => {
+  it('show a holder that another one lacks slots, until that is long ago', async () => {
     const warehouse = await open();
-    const [one, two] = [await gate(warehouse, 'one', 2), await gate(warehouse, 'two', 2)];
+    const [one, two] = [await slotsOf(warehouse, 'one', 2), await slotsOf(warehouse, 'two', 2)];
     const { numbers, isWanted } = await one.take(2, []);
     expect([sorted(numbers), isWanted]).toEqual([[1, 2], false]);
     // Its own want is none of another's.
@@ -122,17 +122,17 @@ describe('the rows of a gate', () => {
     expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
   });
 
-  it('want none while the pace lets nobody in', async () => {
+  it('want none while the rate allows no start', async () => {
     const warehouse = await open();
-    const [one, two] = [await gate(warehouse, 'one', 2, 5000), await gate(warehouse, 'two', 2, 5000)];
+    const [one, two] = [await slotsOf(warehouse, 'one', 2, 5000), await slotsOf(warehouse, 'two', 2, 5000)];
     expect((await one.take(2, [])).numbers).toEqual([2]);
     expect((await two.take(1, [])).closedMs).toBeGreaterThan(0);
     expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
   });
 
-  it('save up no turns while nothing is asked', async () => {
+  it('save up no start times while there are no calls', async () => {
     const warehouse = await open();
-    const one = await gate(warehouse, 'one', 9, 1000);
+    const one = await slotsOf(warehouse, 'one', 9, 1000);
     await sql`update sluice_ops.limiter_paces set next_at = clock_timestamp() - interval '1 hour'`.execute(
       warehouse.db,
     );
@@ -142,7 +142,7 @@ describe('the rows of a gate', () => {
 
   it('forget a turn that a clock left behind which was set back since', async () => {
     const warehouse = await open();
-    const one = await gate(warehouse, 'one', 2, 200);
+    const one = await slotsOf(warehouse, 'one', 2, 200);
     await sql`update sluice_ops.limiter_paces set next_at = clock_timestamp() + interval '1 hour'`.execute(
       warehouse.db,
     );
@@ -150,16 +150,16 @@ describe('the rows of a gate', () => {
     expect((await sharingOf(one).takeStarts(1)).firstMs).toBeLessThanOrEqual(200);
   });
 
-  it.each([1e-6, 1e11])('bear an interval of %d ms', async (intervalMs) => {
+  it.each([1e-6, 1e11])('accept an interval of %d ms', async (intervalMs) => {
     const warehouse = await open();
-    const one = await gate(warehouse, 'one', 1000, intervalMs);
+    const one = await slotsOf(warehouse, 'one', 1000, intervalMs);
     expect((await one.take(1000, [])).numbers).toHaveLength(intervalMs < 1 ? 1000 : 1);
     expect((await sharingOf(one).takeStarts(1)).firstMs).toBeLessThanOrEqual(intervalMs);
   });
 
-  it('are entered once, however many open the gate', async () => {
+  it('are inserted once, however many processes open the limiter', async () => {
     const warehouse = await open();
-    await Promise.all([1, 2, 3, 4, 5].map((n) => gate(warehouse, `p${n}`, n)));
+    await Promise.all([1, 2, 3, 4, 5].map((n) => slotsOf(warehouse, `p${n}`, n)));
     const { rows } = await sql<{ n: string }>`
       select (select count(*) from sluice_ops.limiter_slots) + (select count(*) from sluice_ops.limiter_paces) as n`.execute(
       warehouse.db,
@@ -169,7 +169,7 @@ describe('the rows of a gate', () => {
 
   it('are entered again when they were cleared away', async () => {
     const warehouse = await open();
-    const one = await gate(warehouse, 'one');
+    const one = await slotsOf(warehouse, 'one');
     await sql`truncate sluice_ops.limiter_slots, sluice_ops.limiter_paces`.execute(warehouse.db);
     expect((await one.take(3, [])).numbers).toEqual([]);
     expect(await sharingOf(one).renew([1])).toEqual([]);
@@ -182,7 +182,7 @@ describe('the rows of a gate', () => {
     let [most, taken] = [0, 0];
     await Promise.all(
       Array.from({ length: 9 }, async (_, n) => {
-        const source = await gate(warehouse, `p${n}`);
+        const source = await slotsOf(warehouse, `p${n}`);
         for (let rounds = 0; rounds < 60; rounds += 1) {
           const { numbers } = await source.take(1 + (rounds % 3), []);
           for (const number of numbers) {
@@ -203,7 +203,7 @@ describe('the rows of a gate', () => {
   });
 });
 
-it('statements of a gate wait for no disk, and others on the same connection do', async () => {
+it('statements of a limiter do not wait for the disk, and other statements on the same connection do', async () => {
   const database = await freshDatabase(await postgresTemplate());
   onTestFinished(() => database.drop());
   // The tests' own server waits for nothing.

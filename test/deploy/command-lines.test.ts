@@ -31,7 +31,7 @@ const systemd = (): Lines =>
     .flatMap((name) => [...textOf(`deploy/systemd/${name}`).matchAll(/^ExecStart=\S+\/sluice (.*)$/gm)])
     .map(([, words = '']) => words.split(' '));
 
-/** A variable stands for a number there. */
+/** A variable in place of a number. */
 const actions = (): Lines =>
   commandLinesOf([
     { language: 'sh', tags: [], body: textOf('deploy/github-actions.yaml').replaceAll('"$MAX_POINTS"', '500') },

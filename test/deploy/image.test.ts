@@ -74,7 +74,7 @@ describe('the health check', () => {
   const running: ChildProcess[] = [];
   afterEach(() => running.splice(0).forEach((it) => it.kill('SIGKILL')));
 
-  /** A process with these words that answers as told on a free port; PORT in the words is that port. */
+  /** A process with these arguments that sends this answer on a free port; PORT in the arguments is that port. */
   async function role(status: number, words: (port: string) => readonly string[]): Promise<string> {
     const reserve =
       'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })';

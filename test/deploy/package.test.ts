@@ -54,7 +54,7 @@ describe('the package', () => {
     expect(await readFile(main, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
-  it('tells its version and its commands', async () => {
+  it('prints its version and its commands', async () => {
     expect((await sluice('--version')).stdout.trim()).toBe(version);
     const { stdout } = await sluice('--help');
     for (const { name } of commands.filter(({ hidden }) => hidden !== true)) expect(stdout).toContain(`sluice ${name}`);

@@ -1,4 +1,4 @@
-/** The schemas that others publish for what lies in `deploy/`, and the files there as values. */
+/** Published schemas for the files in `deploy/`, and these files as values. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

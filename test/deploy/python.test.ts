@@ -28,8 +28,8 @@ def dag(**settings):
     return lambda build: build
 def task(**settings):
     assert settings["retries"] > 0
-    return lambda run: lambda: told.append(run)
-told = []
+    return lambda run: lambda: tasks.append(run)
+tasks = []
 `;
 const DAGSTER = `
 class Failure(Exception):
@@ -46,13 +46,13 @@ def Definitions(**settings): pass
 `;
 const RUN_AIRFLOW = `
 import airflow.sdk, airflow_dag
-try: print("returned", airflow.sdk.told[0]()["words"])
+try: print("returned", airflow.sdk.tasks[0]()["words"])
 except Exception as error: print(type(error).__name__, error)
 `;
 const RUN_DAGSTER = `
 import dagster_assets
 class Context:
-    class log: warning = staticmethod(lambda told: print("warned", told))
+    class log: warning = staticmethod(lambda message: print("warned", message))
 try: print("yielded", [dict(it.metadata, summary=None) for it in dagster_assets.warehouse(Context)])
 except Exception as error: print(type(error).__name__, error)
 `;

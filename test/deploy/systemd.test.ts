@@ -42,7 +42,7 @@ describe('the units', () => {
   });
 });
 
-// Whoever has no systemd has no use for the units.
+// Machines without systemd do not need the units.
 describe.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('systemd', () => {
   it('understands every unit, with what all share', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-units-'));

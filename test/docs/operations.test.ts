@@ -46,7 +46,7 @@ it('the operations page describes every kind of alert and every field of a paylo
     webhookAt: null,
     commandAt: null,
   } as const;
-  const told = payloadOf({ ...state, since: new Date(0) }, (text) => text);
-  expect(fields).toEqual(Object.keys(told).map((it) => `\`${it}\``));
-  expect(Object.keys(testPayload(new Date(0)))).toEqual(Object.keys(told));
+  const payload = payloadOf({ ...state, since: new Date(0) }, (text) => text);
+  expect(fields).toEqual(Object.keys(payload).map((it) => `\`${it}\``));
+  expect(Object.keys(testPayload(new Date(0)))).toEqual(Object.keys(payload));
 });

@@ -25,7 +25,7 @@ describe('the committed files', () => {
 });
 
 describe('sluice docs', () => {
-  it('writes what is stale, and with --check only tells, exit code 1', async () => {
+  it('writes stale files, and with --check only reports them, exit code 1', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
     const docs = async (...words: string[]) => {
       const { code, out, err } = await runHere(['docs', '--output', folder, '--json', ...words]);

@@ -95,7 +95,7 @@ export async function copiedProject(): Promise<Project> {
       return printed.split('\n').filter((line) => line.startsWith('export '));
     },
     remove: async () => {
-      // Its whole group: npm and the shell stand between.
+      // Its complete process group: npm and the shell are in between.
       for (const { pid } of begun) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
       await rm(folder, { recursive: true });
     },

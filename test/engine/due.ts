@@ -1,4 +1,4 @@
-/** The jobs of a test, and syncs made due: their last firing was missed while nobody kept the clock. */
+/** The jobs of a test, and syncs that are due: their last firing was missed while no process ran the scheduler. */
 import { sql } from 'kysely';
 import type { Config } from '../../src/config/definition.ts';
 import { openJobs } from '../../src/engine/boss.ts';

@@ -1,4 +1,4 @@
-/** The jobs on both warehouses: schedules are reconciled, missed firings fire once, what was given up is put back. */
+/** The jobs on both warehouses: schedules are reconciled, missed firings fire once, jobs that were given up are requeued. */
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { childrenToStart } from '../../src/engine/child-syncs.ts';
@@ -20,7 +20,7 @@ async function jobsIn(warehouse: Warehouse, schedules?: readonly Scheduled[]): P
   return jobs;
 }
 
-/** Takes jobs in hand until so many came. */
+/** Starts jobs until so many arrived. */
 async function taken(jobs: Jobs, count: number, outcome: JobOutcome = { as: 'done' }): Promise<readonly JobData[]> {
   const got: JobData[] = [];
   const enough = Promise.withResolvers<void>();
@@ -73,7 +73,7 @@ eachWarehouse('the jobs', (open) => {
     expect((await readEngineStatus(warehouse, new Date()))?.givenUp).toEqual([]);
   });
 
-  it('are told of as lost when their worker died and no run of theirs came to an end', async () => {
+  it('are reported as lost when their worker died and no run of theirs ended', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
     await jobs.enqueue(['died', 'threw', 'ended'].map((sync) => ({ queue: 'sync', data: syncJob(sync) })));
@@ -87,7 +87,7 @@ eachWarehouse('the jobs', (open) => {
     });
     const lost = async () => (await lostJobs(warehouse)).map(({ job }) => job.sync).toSorted();
     const lostInSilence = async () => {
-      // Each time anew: their worker lives, and says so every few seconds.
+      // The time starts again with each heartbeat: their worker is alive.
       await sql`update sluice_jobs.job set heartbeat_on = clock_timestamp() - interval '1 hour'
         where name = 'sync' and state = 'active' and data ? 'since'`.execute(warehouse.db);
       return lost();
@@ -105,7 +105,7 @@ eachWarehouse('the jobs', (open) => {
     expect(await lost()).toEqual(['died']);
   });
 
-  it('of all runs come first chunks before second ones, and a key is in hand once', async () => {
+  it('of all runs start with the first chunks before the second ones, and a key is active once', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
     const chunk = (runId: string, number: number): JobData => ({ ...CHUNK, runId, chunk: number });
@@ -128,7 +128,7 @@ eachWarehouse('the jobs', (open) => {
     expect(rows).toEqual([{ n: '0' }]);
   });
 
-  it('come to the next worker with what the last one kept with them', async () => {
+  it('reach the next worker with the data that the last one stored in them', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
     await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);

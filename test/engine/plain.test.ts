@@ -20,7 +20,7 @@ describe('firings', () => {
     ]);
   });
 
-  it('of a rare day lie years apart', () => {
+  it('of a rare day are years apart', () => {
     expect(firings('0 0 29 2 *', 'UTC', '2026-03-06T12:00:00Z', 2)).toEqual([
       '2028-02-29T00:00:00.000Z',
       '2032-02-29T00:00:00.000Z',
@@ -67,7 +67,7 @@ describe('what follows from an exit code', () => {
     expect([1, 2, 3, 8].map((code) => step(code).do)).toEqual(Array(4).fill('give up'));
   });
 
-  it('waits longer each time trouble comes again, and gives up at last', () => {
+  it('waits longer after each transient error, and gives up at last', () => {
     const waits = Array.from({ length: 12 }, (_, tries) => step(5, tries));
     const seconds = waits.map((it) => ('afterSeconds' in it ? it.afterSeconds : -1));
     expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));

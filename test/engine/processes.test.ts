@@ -65,7 +65,7 @@ const isHeldBy = ({ holder }: Held, { pid }: Process): boolean => holder.split('
 const ground = groundOn(inject('postgresUrl'));
 afterAll(() => ground.end());
 let expected: Promise<Oracle> | undefined;
-/** What the tables hold when nobody is in the way. */
+/** The contents of the tables after an undisturbed run. */
 const oracleOnce = (): Promise<Oracle> =>
   (expected ??= undisturbed(ground, { kind: 'postgres', configOf: config }).then(({ oracle }) => oracle));
 
@@ -255,10 +255,10 @@ if (hasBinaries())
     },
   );
 
-/** What a process that goes on has come to. */
+/** The output so far of a process that continues. */
 const NOT_YET = Promise.resolve({ code: undefined });
 
-/** All that the syncs ask was asked: on the embedded warehouse nobody else can look. */
+/** Every request of the syncs was sent: no other process can look into the embedded warehouse. */
 const sandboxIsQuiet = ({ sandbox }: Stage): boolean =>
   sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.user.education').length >= 10 &&
   sandbox.requests().filter(({ endpoint }) => endpoint === 'microblog.user').length >= 90;

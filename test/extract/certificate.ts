@@ -1,4 +1,4 @@
-/** A key and a certificate for 127.0.0.1 that nobody vouches for. */
+/** A key and a self-signed certificate for 127.0.0.1. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {

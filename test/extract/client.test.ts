@@ -61,7 +61,7 @@ describe('a call', () => {
     expect(headers['access-token']).toBe(TOKEN);
   });
 
-  it('is a GET without a question mark when nothing is asked for', async () => {
+  it('is a GET without a question mark when there are no parameters', async () => {
     expect((await seenOf({ ...CALL, method: 'GET', body: { cursor: null } })).url).toBe('/api/microblog/user');
   });
 

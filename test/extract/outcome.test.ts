@@ -1,4 +1,4 @@
-/** How an attempt that brings no whole answer is told apart: surely not sent, or perhaps bought. */
+/** Attempts without a complete answer: certainly not sent, or perhaps bought. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import * as tls from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ describe('surely not sent', () => {
     });
   });
 
-  it('when there is no such host', async () => {
+  it('when the host does not exist', async () => {
     const outcome = await noted(askOnce('http://sluice-test.invalid'));
     expect(outcome).toEqual({
       kind: 'not_sent',
@@ -60,7 +60,7 @@ describe('surely not sent', () => {
     expect(outcome).toEqual({ kind: 'not_sent', reason: 'connection closed while it was being opened' });
   });
 
-  it('when nobody vouches for the certificate, whatever the environment says', async () => {
+  it('when the certificate is not trusted, whatever the environment says', async () => {
     let received = '';
     const server = tls.createServer(selfSigned(), (socket) => {
       socket.on('data', (chunk) => {

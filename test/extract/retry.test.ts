@@ -44,7 +44,7 @@ describe('an answer', () => {
     expect(() => after(outcome(422))).toThrow('the body was read');
   });
 
-  it('of 412 says that there is no such thing', () => {
+  it('of 412 means that the entity does not exist', () => {
     expect(after(answered(412, '[]'))).toEqual({
       do: 'missing',
       because: 'the service answered 412 and gave no reason',
@@ -62,7 +62,7 @@ describe('an answer', () => {
     [451, 'rejected', 'input'],
     [403, 'forbidden', 'endpoint'],
     [999, 'rejected', 'input'],
-  ])('of %i is not asked again: %s, for this %s', (status, kind, scope) => {
+  ])('of %i is not requested again: %s, for this %s', (status, kind, scope) => {
     expect(after(answered(status, detail('because\u001b[2J of this')))).toEqual({
       do: 'fail',
       class: kind,
@@ -102,7 +102,7 @@ describe('an answer', () => {
     expect(decision).toMatchObject({ do: 'stop', exit, because: expect.stringContaining(`answered ${status}`) });
   });
 
-  it.each([429, 503])('of %i is asked again as surely unpaid, a bounded number of times', (status) => {
+  it.each([429, 503])('of %i is requested again as certainly unpaid, a bounded number of times', (status) => {
     expect(after(answered(status))).toEqual({
       do: 'retry',
       afterMs: 500,
@@ -164,7 +164,7 @@ describe('an answer', () => {
 
 describe('no answer', () => {
   const notSent: Outcome = { kind: 'not_sent', reason: 'connection refused' };
-  it('to what was surely not sent is asked again as unpaid, then stops the run', () => {
+  it('to a request that was certainly not sent leads to an unpaid retry, then stops the run', () => {
     expect(after(notSent)).toEqual({ do: 'retry', afterMs: 500, paid: false, because: 'connection refused' });
     expect(after(notSent, { number: 6, unpaidRetries: 5 })).toMatchObject({
       do: 'stop',
@@ -173,7 +173,7 @@ describe('no answer', () => {
     });
   });
 
-  it('to what was perhaps bought is in doubt, with a wait while paid retries are left', () => {
+  it('to a request that was perhaps bought is in doubt, with a wait while paid retries are left', () => {
     const unknown: Outcome = { kind: 'unknown', reason: 'no answer within 330 s' };
     expect(after(unknown)).toEqual({ do: 'doubt', because: 'no answer within 330 s', againAfterMs: 500 });
     expect(after(unknown, { number: 3, paidRetries: 2 })).toMatchObject({ do: 'doubt', againAfterMs: undefined });

@@ -1,4 +1,4 @@
-/** Waits: never hot, never endless, and as long as the service asked where it asked. */
+/** Waits: never zero, never endless, and as long as the service requested, if it did. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryPolicy } from '../../src/extract/retry.ts';
@@ -36,7 +36,7 @@ describe('a wait', () => {
     expect(backoffMs(5, waits, () => 0)).toBe(waits.minMs);
   });
 
-  it('is what the service asked and a little more, up to the cap', () => {
+  it('is what the service requested and a little more, up to the cap', () => {
     expect(boundedRetryAfterMs(20_000, waits, () => 0)).toBe(20_000);
     expect(boundedRetryAfterMs(20_000, waits, () => 0.5)).toBe(20_500);
     expect(boundedRetryAfterMs(0, waits, () => 0)).toBe(waits.minMs);

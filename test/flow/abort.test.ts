@@ -52,7 +52,7 @@ describe('a run', () => {
     expect(scene.notices).toEqual([]);
   });
 
-  it('that is told to stop while it waits to retry leaves the request planned', async () => {
+  it('that is stopped while it waits to retry leaves the request planned', async () => {
     const stop = new AbortController();
     const scene = await sceneIn(await open(), {
       faults: [{ on: { nth: 2 }, do: { kind: 'status', status: 503 } }],

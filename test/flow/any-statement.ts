@@ -38,7 +38,7 @@ function awayAt(warehouse: Warehouse, nth: number): Away {
   };
 }
 
-/** Does the work once for each of its statements, each time on a later day, and returns the statements that it did not bear. */
+/** Does the work once for each of its statements, each time on a later day, and returns the statements whose failure it did not survive. */
 export async function sweep(
   warehouse: Warehouse,
   work: (scene: Scene, disturbed: Warehouse) => Promise<{ readonly exitCode: number }>,

@@ -1,4 +1,4 @@
-/** Capped answers, end to end: what is too much for one answer is asked in parts, and what can't be had whole is named. */
+/** Capped answers, end to end: a question too large for one answer is requested in parts, and what cannot be complete is named. */
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
@@ -135,7 +135,7 @@ eachWarehouse('a window that was cut', (open) => {
     expect(second.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
   });
 
-  it('is not asked whole by the next run', async () => {
+  it('is not requested as a whole by the next run', async () => {
     const scene = await sceneIn(await open(), { respond: answering(world, 'at random') });
     await scene.sync(config(world));
     const arrived = scene.arrived().length;
@@ -166,7 +166,7 @@ describe('a lower bound', () => {
       '{ count: 50 }',
     );
 
-  it('stands until a later answer says more, and fails runs that build on it when asked to', async () => {
+  it('remains until a later answer has more, and fails runs that rely on it if the flag says so', async () => {
     let capped = true;
     const scene = await sceneIn(await open(), {
       respond: (request) => answering(capped ? { matching } : world, 'oldest first')(request),
@@ -182,7 +182,7 @@ describe('a lower bound', () => {
     });
     scene.arrived();
 
-    // The window is covered: nothing is asked, and the truncation is no less true.
+    // The window is covered: nothing is requested, and the truncation is still reported.
     const second = only(await scene.sync(long, { failOnTruncated: true }));
     expect(scene.arrived()).toEqual([]);
     expect(second).toMatchObject({ exitCode: 4, truncated: 0, sent: 0, next: 'See them with sluice status.' });
@@ -235,7 +235,7 @@ syncs:
     ${lines}
 `;
 
-  it('is asked again with a greater count, up to the bound', async () => {
+  it('is requested again with a greater count, up to the bound', async () => {
     const scene = await sceneIn(await open(), {
       respond: ({ endpoint, body }) => {
         const { count, user } = body as { count: number; user: string };

@@ -71,7 +71,7 @@ it('a shared run keeps to a limit in points over all its chunks', async () => {
   expect(ends.at(-1)).toMatchObject({ as: 'concluded', exitCode: 6, summary: { state: 'out_of_points', left: 6 } });
   // The readings of the log that the limit needs are beside them.
   expect(scene.arrived().filter(({ endpoint }) => endpoint === 'pronet.group')).toHaveLength(6);
-  // The plain sync goes on with what is left, of whichever chunk.
+  // The plain sync continues with the remaining requests of all chunks.
   const rest = only(await scene.sync(config()));
   expect(rest).toMatchObject({ exitCode: 0, continued: true, answers: REQUESTS });
   expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
@@ -93,7 +93,7 @@ it('a shared run has new leases each time it is shared', async () => {
   expect(again.orders.map(({ chunk, runId }) => ({ chunk, runId }))).toEqual(
     [1, 2].map((chunk) => ({ chunk, runId: first.orders[0]?.runId })),
   );
-  // Its end is told to one who had concluded the run before: what that one removes is not of these.
+  // The end is reported to a worker that concluded the run before; that worker removes none of these.
   for (const order of first.orders) expect(await first.work(order)).toEqual({ as: 'void' });
   for (const order of again.orders) await again.work(order);
   expect(
@@ -160,7 +160,7 @@ it('a shared run has one worker for a chunk, and a worker that wakes up late loa
     { state: 'loaded', n: CHUNK },
     { state: 'planned', n: REQUESTS - CHUNK },
   ]);
-  // What the late one had sent was in doubt, and is listed.
+  // The requests that the late worker sent were in doubt, and are listed.
   expect(await select(scene.warehouse, 'select count(*)::int as n from sluice_ops.lost_answers')).toEqual([{ n: 1 }]);
   expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: CHUNK }]);
 });

@@ -18,7 +18,7 @@ syncs:
     for_each: { group: ${JSON.stringify(Array.from({ length: requests }, (_, at) => `n${at}`))} }
 `;
 
-/** One group whatever is asked, for a point. */
+/** One group for every request, for a point. */
 export const oneGroup = ({ endpoint, body }: { readonly endpoint: string; readonly body: unknown }) =>
   endpoint === 'pronet.group'
     ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a', url: 'u' }] }

@@ -24,7 +24,7 @@ describe('a breaker', () => {
     expect(rests).toEqual([]);
   });
 
-  it('rests 30 s after twenty failures in a row, then lets one call try', async () => {
+  it('pauses 30 s after twenty failures in a row, then lets one call try', async () => {
     const { breaker, rests } = breaking();
     await fail(breaker, 20);
     const trial = await breaker(running);
@@ -68,7 +68,7 @@ describe('a breaker', () => {
     expect(await breaker(running)).toBeDefined();
   });
 
-  it('is left at once when the signal fires, and the next in line rests in its stead', async () => {
+  it('ends immediately when the signal fires, and the next caller waits instead', async () => {
     const stop = new AbortController();
     const breaker = openBreaker(async (_, signal) => {
       if (signal === stop.signal) {

@@ -1,4 +1,4 @@
-/** Time that passes only when somebody sleeps or a test says so. */
+/** Time that passes only while work sleeps, or when a test advances it. */
 export interface Clock {
   readonly now: () => Date;
   /** Moves the clock on and resolves at once; a heartbeat alone waits until it is stopped, or it would never rest. */

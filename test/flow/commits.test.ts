@@ -17,12 +17,12 @@ syncs:
   groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003", "1004", "1005", "1006"] } }
 `;
 
-/** Two runs of as many calls, none of which tells of what the other asks. */
+/** Two runs of as many calls, with different requests. */
 const twoSyncs = (inFlight: number): string => `${config(inFlight)}
   users: { endpoint: microblog.user, for_each: { user: [a, b, c, d, e, f] } }
 `;
 
-/** Runs all syncs of a config at once in one process, as the engine does, and tells what came of them. */
+/** Runs all syncs of a config at once in one process, as the engine does, and returns their summaries. */
 async function sideBySide(scene: Scene, warehouse: Warehouse, yaml: string) {
   const { clock, notices, sandbox } = scene;
   const read = await configOf(yaml, sandbox.url);

@@ -28,30 +28,33 @@ describe('the plan', () => {
   it.each([
     ['older than a day', 25 * HOUR_MS, '{ count: 20 }'],
     ['of another definition', 0, '{ count: 25 }'],
-  ])('of a run %s is made anew, and what the old one may have paid for is told', async (_, waitMs, request) => {
-    const scene = await sceneIn(await open(), { size: BUSY });
-    const window = 'window: { from: 2026-02-20, to: 2026-03-04 }';
-    const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 3 });
-    await expect(scene.sync(filings(window), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
-    await expireLeases(scene.warehouse);
-    const { sent = 0 } = await states(scene.warehouse);
-    scene.clock.advance(waitMs);
+  ])(
+    'of a run %s is replaced by a new one, and possible charges of the old one are reported',
+    async (_, waitMs, request) => {
+      const scene = await sceneIn(await open(), { size: BUSY });
+      const window = 'window: { from: 2026-02-20, to: 2026-03-04 }';
+      const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 3 });
+      await expect(scene.sync(filings(window), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+      await expireLeases(scene.warehouse);
+      const { sent = 0 } = await states(scene.warehouse);
+      scene.clock.advance(waitMs);
 
-    const run = only(await scene.sync(filings(window, request)));
+      const run = only(await scene.sync(filings(window, request)));
 
-    expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: false });
-    expect(scene.notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual(
-      Array(sent).fill(expect.stringContaining('of an abandoned run had no answer yet')),
-    );
-    expect(sent).toBeGreaterThan(0);
-    const old = await select(
-      scene.warehouse,
-      'select state, count(*)::int as n from sluice_ops.requests where run_id = 1 group by 1 order by 1',
-    );
-    expect(old.map(({ state }) => state).filter((state) => state !== 'skipped')).toEqual(['abandoned', 'loaded']);
-    expect(
-      await select(scene.warehouse, "select state from sluice_ops.runs where sync = 'filings' order by id"),
-    ).toEqual([{ state: 'abandoned' }, { state: 'complete' }]);
-    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-04' }));
-  });
+      expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: false });
+      expect(scene.notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual(
+        Array(sent).fill(expect.stringContaining('of an abandoned run had no answer yet')),
+      );
+      expect(sent).toBeGreaterThan(0);
+      const old = await select(
+        scene.warehouse,
+        'select state, count(*)::int as n from sluice_ops.requests where run_id = 1 group by 1 order by 1',
+      );
+      expect(old.map(({ state }) => state).filter((state) => state !== 'skipped')).toEqual(['abandoned', 'loaded']);
+      expect(
+        await select(scene.warehouse, "select state from sluice_ops.runs where sync = 'filings' order by id"),
+      ).toEqual([{ state: 'abandoned' }, { state: 'complete' }]);
+      expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-04' }));
+    },
+  );
 });

@@ -67,7 +67,7 @@ eachWarehouse('a run that dies', (open) => {
     expect(Math.abs(run.planned - expected.requests)).toBeLessThanOrEqual(3);
     const again = scene.arrived().map(({ body }) => body);
     for (const { body } of stored) expect(again).not.toContainEqual(body);
-    // What was in flight is listed; only that is asked twice.
+    // Requests in flight are listed; only they are sent twice.
     const twice = askedAgain(scene.sandbox.requests());
     expect([...twice.values()].every((times) => times === 2)).toBe(true);
     expect(twice.size).toBeLessThanOrEqual(warnings(scene));

@@ -1,4 +1,4 @@
-/** A process that dies at a named point: from there on nothing reaches the database, as if nobody were there to ask it. */
+/** A process that dies at a named point: from there on none of its statements reaches the database. */
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { overheard } from './statement-spy.ts';
 import { select } from './rows.ts';
@@ -65,7 +65,7 @@ function watched(
   });
 }
 
-/** Ends every lease and frees every slot, as time would: nobody waits here for those of a process that died. */
+/** Ends every lease and frees every slot, as time would, so that a test need not wait for those of a dead process. */
 export const expireLeases = (warehouse: Warehouse): Promise<unknown> =>
   select(
     warehouse,

@@ -22,7 +22,7 @@ export interface CutRun {
   readonly asked: readonly Slice[];
   /** Ids of the filings that came. */
   readonly found: ReadonlySet<number>;
-  /** Questions that were cut without being asked. */
+  /** Questions that were split without being sent. */
   readonly cut: number;
   /** When the last answer came; one takes 1.5 on average. */
   readonly took: number;
@@ -45,7 +45,7 @@ export interface CutRunOptions {
 
 export const UNREADABLE = 'its answer could not be read';
 
-/** Asks a world whole: requests in the order planned, so many under way at once, each answered after a while of its own. */
+/** Requests a world completely: in the order planned, so many in flight at once, each answered after a time of its own. */
 export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
   const draw = drawn(99);
   const {
@@ -118,7 +118,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
   return { asked, found, cut, took: now };
 }
 
-/** Filings of the world that neither came nor match a slice that is a lower bound. */
+/** Filings of the world that were not returned and match no slice that is a lower bound. */
 export function missed(world: FilingWorld, { asked, found }: CutRun): number {
   const below = new Set(
     asked.flatMap(({ request, lowerBound }) =>

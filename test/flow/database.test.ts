@@ -30,7 +30,7 @@ async function expectAsIfNothingWas(scene: Scene): Promise<void> {
 eachWarehouse('a connection that is lost once', (open) => {
   it.each([
     ['before an answer is stored', { when: 'before', statement: STEP.store, nth: 2 }],
-    ['after an answer was stored, so that nobody was told', { when: 'after', statement: STEP.store, nth: 2 }],
+    ['after an answer was stored, before the result arrived', { when: 'after', statement: STEP.store, nth: 2 }],
     ['before a load is recorded', { when: 'before', statement: STEP.record, nth: 2 }],
     ['before a load is committed', { when: 'after', statement: STEP.record, nth: 2 }],
   ] as const)('%s: the work is done again, and counted once', async (_, point) => {
@@ -45,7 +45,7 @@ eachWarehouse('a connection that is lost once', (open) => {
     await expectAsIfNothingWas(scene);
   });
 
-  it('while the ledger is asked what is open: it is asked again', async () => {
+  it('while the ledger is read for open requests: it is read again', async () => {
     const scene = await sceneIn(await open());
     const point = {
       when: 'before',
@@ -99,7 +99,7 @@ describe('a Postgres', () => {
     ['55006', 'object is being accessed by other users'],
     ['25P03', 'terminating connection due to idle-in-transaction timeout'],
     ['26000', 'prepared statement "s1" does not exist'],
-  ])('that refuses with %s from a point on ends the run with 5, and the next goes on', async (code, message) => {
+  ])('that refuses with %s from a point on ends the run with 5, and the next one continues', async (code, message) => {
     const warehouse = await open();
     const scene = await sceneIn(warehouse);
     const point = { when: 'before', statement: STEP.store, nth: 2 } as const;

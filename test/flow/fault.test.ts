@@ -1,4 +1,4 @@
-/** A fault of this program on one answer: the answer is kept and named, and the run goes on. */
+/** A bug of this program on one answer: the answer is kept and named, and the run continues. */
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import type { normalize } from '../../src/normalize/normalize.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -40,7 +40,7 @@ eachWarehouse('a normalizer that fails on one answer', (open) => {
     ],
     ['an invariant', () => new Error('this can’t be'), /Error: this can’t be/],
     ['a deep recursion', () => new RangeError('Maximum call stack size exceeded'), /RangeError: Maximum call/],
-  ])('by %s quarantines that one, tells of it, and loads the others', async (_, error, said) => {
+  ])('by %s quarantines that one, reports it, and loads the others', async (_, error, said) => {
     const scene = await sceneIn(await open());
     const undisturbed = await sceneIn(await open());
     await undisturbed.sync(CONFIG);
@@ -60,7 +60,7 @@ eachWarehouse('a normalizer that fails on one answer', (open) => {
     expect(entry?.reason).toMatch(/^a fault of this program while reading it, not of the answer/);
     expect(scene.notices).toMatchObject([{ level: 'warn', sync: 'groups', message: expect.stringMatching(said) }]);
 
-    // With the fault still there nothing gets worse; after a fix the vault's bytes load.
+    // With the bug still there nothing gets worse; after a fix the stored bytes load.
     onRead = () => {
       throw error();
     };

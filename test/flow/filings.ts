@@ -18,7 +18,7 @@ syncs:
     ${more}
 `;
 
-/** The days that were asked for, in the order of asking. */
+/** The requested days, in the order of the requests. */
 export const days = (scene: Scene): string[] =>
   scene.arrived().flatMap(({ endpoint, body }) => {
     if (endpoint !== 'sec.search.companies') return [];
@@ -26,7 +26,7 @@ export const days = (scene: Scene): string[] =>
     return [`${from}..${to}`];
   });
 
-/** The first and the last day that were asked for since this was last called. */
+/** The first and the last day that were requested since the last call. */
 export const range = (scene: Scene): string => {
   const asked = days(scene)
     .flatMap((slice) => slice.split('..'))

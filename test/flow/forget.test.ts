@@ -61,7 +61,7 @@ const TELLING = [
 interface Entity {
   readonly table: string;
   readonly key: readonly string[];
-  /** What tells who it is. */
+  /** The texts that identify the person. */
   readonly texts: readonly string[];
 }
 
@@ -132,7 +132,7 @@ const books = (warehouse: Warehouse) =>
   );
 
 eachWarehouse('forgetting', (open, kind) => {
-  it('leaves no trace of whomever it is about, and others as they were, through replays and later answers', async () => {
+  it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await open());
     const { warehouse } = scene;
     const gone: string[] = [];
@@ -174,7 +174,7 @@ eachWarehouse('forgetting', (open, kind) => {
     expect(gone.filter((text) => text.length > 4 && receipts.includes(text))).toEqual([]);
   }, 300_000);
 
-  it('only tells what it would do in a dry run, and tells the same when it does it', async () => {
+  it('only reports what it would do in a dry run, and reports the same when it does it', async () => {
     const scene = await lived(await open());
     const [, where] = ENTITIES[1] ?? [];
     const entity = await entityIn(scene.warehouse, 'pronet_users', where ?? '');
@@ -195,7 +195,7 @@ eachWarehouse('forgetting', (open, kind) => {
     expect(await forgetIn(scene, entity)).toMatchObject({ found: false, answers: 0, rows: {}, receipt: '2' });
   }, 120_000);
 
-  it('reaches what could not be read, what waits on the disk, and what is still to be asked', async () => {
+  it('reaches unreadable answers, answers on the disk, and requests that are still planned', async () => {
     const scene = await lived(await open());
     const { warehouse } = scene;
     const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
@@ -230,7 +230,7 @@ eachWarehouse('forgetting', (open, kind) => {
     expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '2' }]);
   }, 120_000);
 
-  it('lets it come again when told so', async () => {
+  it('lets the entity return if the option says so', async () => {
     const scene = await lived(await open());
     const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
     await forgetIn(scene, entity);
@@ -239,7 +239,7 @@ eachWarehouse('forgetting', (open, kind) => {
     expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
   }, 120_000);
 
-  it('says what is wrong with what it is given, and waits for nobody', async () => {
+  it('reports wrong arguments, and does not wait', async () => {
     expect(() => targetOf('people', ['x'])).toThrow(UsageError);
     expect(() => targetOf('people', ['x'])).toThrow('people is not a table of entities');
     expect(() => targetOf('pronet_users', ['x'])).toThrow('the key of pronet_users has 2 parts, 1 given');

@@ -21,5 +21,5 @@ export const at = (nth: number | 'every', effect: FaultEffect, billed?: boolean)
 
 /** Points that the service charged. */
 export const paid = ({ sandbox }: Scene): number => sandbox.requests().reduce((sum, { cost }) => sum + cost, 0);
-/** The groups that were asked for since this was last called, in order. */
+/** The groups that were requested since the last call, in order. */
 export const asked = (scene: Scene): unknown[] => scene.arrived().map(({ body }) => (body as { group: string }).group);

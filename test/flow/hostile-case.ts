@@ -1,7 +1,7 @@
 /** How a hostile answer is written down: what the service does, and what comes of it. */
 import type { Answer } from './hostile-server.ts';
 
-/** What comes of a call in the ledger, the vault, the tables and the exit code. */
+/** The effect of a call on the ledger, the stored answers, the tables and the exit code. */
 export const ENDS = {
   loaded: { state: 'loaded', exitCode: 0, calls: 1, words: 'kept and loaded' },
   empty: { state: 'empty', exitCode: 0, calls: 1, words: 'kept; an answer without items' },
@@ -24,7 +24,7 @@ export interface HostileCase {
   readonly ends: keyof typeof ENDS;
   /** What the ledger or the quarantine says of it. */
   readonly because?: RegExp;
-  /** The bytes that are to rest in the vault; none when nothing is kept. */
+  /** The bytes that must be stored; none if nothing is kept. */
   readonly kept?: Buffer;
   /** Real milliseconds after which the client gives up, where it has to. */
   readonly deadlineMs?: number;
@@ -46,7 +46,7 @@ export const head = (status: number, headers: Headers = {}): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 
-/** A whole answer. */
+/** A complete answer. */
 export const whole =
   (body: Uint8Array | string, headers: Headers = {}, status = 200): Answer =>
   (socket) => {
@@ -71,7 +71,7 @@ export const raw =
 /** Why what is no JSON is rejected. */
 export const NO_JSON = /^the body is (?:cut off or not valid JSON|not JSON; expected a JSON array)$/;
 
-/** A whole answer of these bytes that loads one user. */
+/** A complete answer of these bytes that loads one user. */
 export const loads = (
   does: string,
   body: string | Buffer,
@@ -80,7 +80,7 @@ export const loads = (
   const { headers, ...rest } = more;
   return { does, answer: whole(body, headers), ends: 'loaded', kept: Buffer.from(body as Buffer), ...rest };
 };
-/** A whole answer of these bytes that nothing can be made of. */
+/** A complete answer of these bytes that cannot be read. */
 export const rejects = (
   does: string,
   body: string | Buffer,

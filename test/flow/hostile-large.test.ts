@@ -57,7 +57,7 @@ eachWarehouse('an answer', (open) => {
     ]);
   });
 
-  it('of more than 128 MiB is refused while it comes, and not asked for again', { timeout: 240_000 }, async () => {
+  it('of more than 128 MiB is refused while it arrives, and not requested again', { timeout: 240_000 }, async () => {
     const warehouse = await open();
     const server = await sending(() => page(400));
     const before = process.resourceUsage().maxRSS;
@@ -70,7 +70,7 @@ eachWarehouse('an answer', (open) => {
     ]);
   });
 
-  it('of more than 250,000 items is kept and quarantined whole', { timeout: 240_000 }, async () => {
+  it('of more than 250,000 items is kept and quarantined completely', { timeout: 240_000 }, async () => {
     const warehouse = await open();
     const server = await sending(function* joined() {
       yield [...items(250_001)].join('');

@@ -15,11 +15,11 @@ export interface HostileServer {
   readonly host: string;
   /** Heads of the calls to data endpoints. */
   readonly calls: () => readonly string[];
-  /** Every byte that came, whatever was asked. */
+  /** Every byte that arrived, whatever the request. */
   readonly seen: () => string;
 }
 
-/** A server whose nth call to a data endpoint gets the nth answer, or the last. What else is asked is not found. */
+/** A server whose nth call to a data endpoint gets the nth answer, or the last. Other paths get 404. */
 export async function hostileServer(...answers: readonly [Answer, ...Answer[]]): Promise<HostileServer> {
   const calls: string[] = [];
   let seen = '';

@@ -1,4 +1,4 @@
-/** Whatever the service does, a sync ends, with what was decided: ledger, vault, tables, reason and exit code. */
+/** Whatever the service does, a sync ends as specified: ledger, stored answers, tables, reason and exit code. */
 import { beforeAll, expect, it } from 'vitest';
 import { decompressBody } from '../../src/ledger/compression.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';

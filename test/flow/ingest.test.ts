@@ -1,4 +1,4 @@
-/** Answers taken in together: one transaction, the books of one by one, and nobody suffers for another's answer. */
+/** Answers that are ingested together: one transaction, the receipts of single loads, and no answer suffers for another. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { type IngestOptions, ingestAnswer, ingestAnswers, ingestGroups } from '../../src/flow/ingest/ingest.ts';
@@ -143,7 +143,7 @@ eachWarehouse('answers taken in together', (open) => {
     expect(await select(warehouse, 'select name from sluice.microblog_users')).toHaveLength(2);
   });
 
-  it('are asked for no longer once a load failed, and their source is closed', async () => {
+  it('are no longer read once a load failed, and their source is closed', async () => {
     const warehouse = await open();
     const [answer] = await storedIn(warehouse, 'microblog.user', [[profile('1')]]);
     let given = 0;
@@ -166,7 +166,7 @@ eachWarehouse('answers taken in together', (open) => {
     expect(given).toBeLessThan(5);
   });
 
-  it('by another sync than the one that asked settle nothing', async () => {
+  it('by another sync than the one that bought them settle nothing', async () => {
     const warehouse = await open();
     const [answer] = await storedIn(warehouse, 'microblog.user', [[profile('1')]]);
     const taken = await ingestAnswer(warehouse, answer?.id ?? '', { ...options, sync: 'another' });

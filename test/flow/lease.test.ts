@@ -75,7 +75,7 @@ describe('the lease of a sync', () => {
     expect(scene.arrived()).toEqual([]);
     expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
     expect(await select(scene.warehouse, run)).toEqual(ended);
-    // What it was answered was paid for, so it is kept, and loaded by whoever comes next.
+    // The answer was paid for, so it is kept, and the next holder loads it.
     expect(
       await select(scene.warehouse, "select count(*)::int as n from sluice_ops.answers where sync = 'groups'"),
     ).toEqual([{ n: 4 }]);
@@ -94,8 +94,8 @@ describe('the lease of a sync', () => {
       respond: async ({ body }) => {
         if ((body as { group: string }).group !== '1002') return undefined;
         times += 1;
-        const [told, released] = times === 1 ? [held, second] : [heldAgain, again];
-        told.open();
+        const [arrived, released] = times === 1 ? [held, second] : [heldAgain, again];
+        arrived.open();
         await released.opened;
         return undefined;
       },

@@ -9,7 +9,7 @@ import { booksIn } from '../recovery/ledger-rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { select } from './rows.ts';
 
-/** Answers with one profile each; every other one is at hand, the others are in the vault alone. */
+/** Answers with one profile each; every other one is in memory, the others are only stored. */
 async function storedIn(warehouse: Warehouse, count: number) {
   const books = await booksIn(warehouse);
   return Promise.all(

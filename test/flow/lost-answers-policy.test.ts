@@ -1,4 +1,4 @@
-/** Answers that are lost on their way: asked again or left listed, as the sync says, and told either way. */
+/** Answers that are lost in transit: requested again or left listed, as the sync says, and reported in both cases. */
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
@@ -6,7 +6,7 @@ import { states } from './rows.ts';
 import { askedAgain, only, type Scene, sceneIn } from './scene.ts';
 
 const forGroups = ({ sandbox }: Scene) => sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group');
-/** The groups that were asked for since this was last called, in order. */
+/** The groups that were requested since the last call, in order. */
 const groupsAsked = (scene: Scene): unknown[] =>
   scene
     .arrived()
@@ -15,7 +15,7 @@ const groupsAsked = (scene: Scene): unknown[] =>
 describe('an answer that is lost', () => {
   const open = postgresWarehouses();
 
-  it('half-way, with reconcile: it is asked again under the same id, and told', async () => {
+  it('half-way, with reconcile: it is requested again under the same id, and reported', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'cut', afterBytes: 40 })] });
 
     const run = only(await scene.sync(GROUPS));
@@ -28,7 +28,7 @@ describe('an answer that is lost', () => {
     expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('the request is sent again')]);
   });
 
-  it('half-way, with stop: it stays listed, and the others are asked', async () => {
+  it('half-way, with stop: it stays listed, and the others are sent', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'cut', afterBytes: 40 })] });
 
     const run = only(await scene.sync(groups('in_doubt: stop')));
@@ -45,7 +45,7 @@ describe('an answer that is lost', () => {
     expect(await states(scene.warehouse)).toEqual({ in_doubt: 1, loaded: 5 });
   });
 
-  it('each time: it is left in doubt, and the next run asks it alone', async () => {
+  it('each time: it is left in doubt, and the next run requests only it', async () => {
     const faults = [2, 3].map((nth) => at(nth, { kind: 'reset', stage: 'body' }));
     const scene = await sceneIn(await open(), { faults });
 

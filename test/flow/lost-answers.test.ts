@@ -1,4 +1,4 @@
-/** Lost answers are looked for in the request log before they are asked for again, and each is told with what was found. */
+/** Lost answers are looked up in the request log before they are requested again, and each is reported with its outcome. */
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import type { Fault, FaultEffect } from '../../src/sandbox/fault.ts';
@@ -76,7 +76,7 @@ describe('a lost answer', () => {
         start_time: expect.stringMatching(/Z$/),
         end_time: expect.stringMatching(/Z$/),
       });
-      // It was stored and loaded through the vault.
+      // It was stored, and loaded from the stored answer.
       const stored =
         "select count(*)::int as n, count(loaded_at)::int as loaded from sluice_ops.answers where sync = 'groups:log'";
       expect(await select(scene.warehouse, stored)).toEqual([{ n: readings(scene), loaded: readings(scene) }]);
@@ -84,7 +84,7 @@ describe('a lost answer', () => {
     },
   );
 
-  it('that never reached the service is told so, and its points are there again', async () => {
+  it('that never reached the service is reported so, and its points are released', async () => {
     const faults = [at(3, { kind: 'reset', stage: 'before' })];
     const scene = await sceneIn(await open(), { faults });
     // Three points for three groups: none is left for what was never bought.
@@ -104,7 +104,7 @@ describe('a lost answer', () => {
     const scene = await sceneIn(await open(), { faults: [at(1, { kind: 'reset', stage: 'before' })] });
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, points: 4 });
     expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'unknown', points: null, in_log: false }]);
-    // The log itself tells later.
+    // The log itself shows it later.
     const costs = GROUPS.replace('syncs:', 'syncs:\n  costs: { endpoint: token.requests }');
     await scene.sync(costs, { names: ['costs'] });
     expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'not_sent', points: 0, in_log: false }]);
@@ -192,7 +192,7 @@ describe('a lost answer', () => {
     });
     let retries = 0;
     const sleep: Clock['sleep'] = async (ms, signal, beside) => {
-      // The wait for the log to list them goes on until all three wait for it.
+      // The wait for the log to list them continues until all three wait for it.
       if (ms > 1000 && !signal?.aborted && !beside) await until(() => retries === 3);
       await scene.clock.sleep(ms, signal, beside);
       if (ms <= 1000) retries += 1;
@@ -243,14 +243,14 @@ describe('a lost answer', () => {
     const running = scene.sync(GROUPS, { signal: stop.signal });
     await read.opened;
     stop.abort(new Error('SIGTERM'));
-    // Nobody waits for what the log would say.
+    // No request waits for the log.
     const first = only(await running);
     go.open();
     expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', inDoubt: 1, doubts: [{ verdict: null }] });
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, doubts: [{ verdict: 'paid_and_lost' }] });
   });
 
-  it('is told from the others by a clock that is off, and by the identifier', async () => {
+  it('is distinguished from the others with a wrong clock, and by the identifier', async () => {
     const AHEAD_MS = 95_000;
     const clock = clockFrom();
     const scene = await sceneIn(await open(), {
@@ -271,7 +271,7 @@ describe('a lost answer', () => {
     expect(await points(scene)).toBe(paid(scene));
   });
 
-  it('with in_doubt: stop is listed, and nothing is asked, not the log either', async () => {
+  it('with in_doubt: stop is listed, and nothing is sent, not to the log either', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, CUT)] });
     const run = only(await scene.sync(groups('in_doubt: stop')));
     expect(run).toMatchObject({ exitCode: 5, state: 'partial', inDoubt: 1, doubts: [{ verdict: null }] });
@@ -283,7 +283,7 @@ describe('a lost answer', () => {
     expect(await states(scene.warehouse)).toMatchObject({ in_doubt: 1 });
   });
 
-  it('each time: what is not asked any more is looked for all the same, once', async () => {
+  it('each time: a request that is no longer sent is still looked up, once', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, CUT), at(3, CUT)] });
     const first = only(await scene.sync(GROUPS));
     expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', inDoubt: 1, points: 4 });
@@ -325,7 +325,7 @@ describe.each([
   ['embedded', embeddedWarehouses()],
   ['postgres', postgresWarehouses()],
 ] as const)('an answer that was under way when its run died (%s)', (_, open) => {
-  it('is looked for before it is asked for again', async () => {
+  it('is looked up before it is requested again', async () => {
     const scene = await sceneIn(await open());
     const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 2 });
     await expect(scene.sync(GROUPS, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);

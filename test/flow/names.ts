@@ -1,4 +1,4 @@
-/** A service of photo profiles that says what a test wants, for tests of names: every question is asked anew. */
+/** A service of photo profiles with the answers of a test, for tests of names: every request is sent anew. */
 import type { RespondRequest } from '../../src/sandbox/options.ts';
 import type { SyncSummary } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';

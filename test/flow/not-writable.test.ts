@@ -13,7 +13,7 @@ syncs:
   user: { endpoint: microblog.user, request: { user: acme_labs } }
 `;
 
-/** Makes every write to a table end as the server would when it is in that trouble. */
+/** Makes every write to a table fail with this error of the server. */
 const troubled = async (warehouse: Warehouse, table: string, code: string, when = 'true'): Promise<void> => {
   await select(
     warehouse,
@@ -83,7 +83,7 @@ describe('a database that accepts no writes at the start', () => {
     expect(await scene.sync(CONFIG, { warehouse })).toMatchObject({ exitCode: 0 });
   });
 
-  it('as a right is missing: that is told with what to grant, and nothing is sent', async () => {
+  it('because a right is missing: the error names the right to grant, and nothing is sent', async () => {
     const scene = await sceneIn(await open());
     await troubled(scene.warehouse, 'leases', '42501');
     expect(await scene.sync(CONFIG)).toMatchObject({
@@ -118,7 +118,7 @@ describe('a database that accepts no writes at the start', () => {
   });
 });
 
-describe('trouble that passes', () => {
+describe('a transient error', () => {
   const open = postgresWarehouses();
   /** Ends the first writes to a table so; a sequence is the one thing that a rollback leaves as it is. */
   const passing = async (warehouse: Warehouse, table: string, code: string, times: number): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Request logs with the oddities that nobody has ruled out, synced for days: no row lost, none twice, always an end. */
+/** Request logs with oddities that the contract does not rule out, synced for days: no row lost, none twice, always an end. */
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { BEGAN, type Oddities, oddPage, type OddRow } from '../service/odd-log.ts';
@@ -13,7 +13,7 @@ syncs:
   costs: { endpoint: token.requests, lookback: 0s ${more} }
 `;
 
-/** A scene whose service keeps such a log, by a clock that is so far ahead. */
+/** A scene whose service has such a log, and a clock that is so far ahead. */
 async function logging(
   warehouse: Scene['warehouse'],
   odd: Oddities,
@@ -104,7 +104,7 @@ describe('a request log', () => {
     expect(log.readings()).toBeLessThan(160);
   });
 
-  it('that takes no heed of window, limit or cursor is loaded as far as it shows itself', async () => {
+  it('that ignores window, limit or cursor is loaded as far as it returns rows', async () => {
     for (const odd of [{ ignoresWindow: true }, { isUnpaged: true }, { isUnpaged: true, ignoresWindow: true }]) {
       const log = await logging(await open(), { order: 'ascending', edge: 'exclusive', ...odd });
       for (let round = 0; round < 3; round += 1) {

@@ -90,7 +90,7 @@ eachWarehouse('over many runs,', (open) => {
     expect(await newest()).toMatchObject([{ failure_class: 'too_large', attempts: 0, names_refresh: true }, {}, {}]);
   });
 
-  it('what is listed as failing is asked again by a refresh and by a changed definition, and an answer clears it', async () => {
+  it('what is listed as failing is requested again by a refresh and by a changed definition, and an answer clears it', async () => {
     const server = await hostileServer(...(Array(18).fill(notHttp) as Answer[] as [Answer]), fine);
     expect(await runs(server, 4)).toEqual([5, 5, 4, 4]);
 

@@ -16,7 +16,7 @@ export interface Loss {
 export interface Wire {
   /** The warehouse through the wire. */
   readonly warehouse: Warehouse;
-  /** The server does the statement, and the connection is gone before it can say so. Tells how often that was. */
+  /** The server does the statement, and the connection is lost before it can reply. Returns how often that happened. */
   readonly lose: (loss: Loss, times?: number) => () => number;
   /** Ends every connection, as a restart or a pooler does. */
   readonly cut: () => void;

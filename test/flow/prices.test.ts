@@ -1,4 +1,4 @@
-/** Prices that the service charges and nobody guessed: learned from its log, quoted, held by limits, and scored. */
+/** Prices that differ from every guess: learned from the log, quoted, kept within limits, and scored. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { select } from './rows.ts';
@@ -16,13 +16,13 @@ syncs:
 `;
 const COSTS = `${service()}\nsyncs: { costs: { endpoint: token.requests } }\n`;
 
-/** One group whatever is asked. */
+/** One group for every request. */
 const respond = ({ endpoint, body }: { readonly endpoint: string; readonly body: unknown }) =>
   endpoint === 'pronet.group'
     ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a group', url: 'u' }] }
     : undefined;
 
-/** What the sandbox charged since this was last asked. */
+/** The points that the sandbox charged since the last call. */
 const charged = (scene: Scene): number => scene.arrived().reduce((sum, { cost }) => sum + cost, 0);
 
 let ids = 0;

@@ -85,7 +85,7 @@ eachWarehouse('pruning', (open) => {
     expect(await pruneIn(scene)).toMatchObject({ answers: 0, bytes: 0 });
   }, 120_000);
 
-  it('is told by replays, and a rebuild refuses what it would lose', async () => {
+  it('is reported by replays, and a rebuild refuses to lose rows', async () => {
     const scene = await lived(await sceneIn(await open()));
     await pruneIn(scene);
     const rows = await rowsOf(scene.warehouse, { machinery: true, volatile: true });

@@ -17,7 +17,7 @@ const fine: Answer = whole(VALID);
 const STATES = 'select state, count(*)::int as n from sluice_ops.requests group by 1 order by 1';
 
 eachWarehouse('an endpoint', (open) => {
-  it('that redirects one input after it answered others is asked on', async () => {
+  it('that redirects one input after it answered others gets further requests', async () => {
     const warehouse = await open();
     const server = await hostileServer(fine, fine, moved, fine);
 

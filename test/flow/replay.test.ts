@@ -100,8 +100,8 @@ eachWarehouse('a replay', (open, kind) => {
       if (by === 'a signal') {
         // Between two pages of answers, the first not begun.
         const point = { when: 'after', statement: /^create schema/, nth: 1 } as const;
-        const told = disturbedAt(scene.warehouse, point, () => stop.abort());
-        const ended = await scene.replay({ rebuild: true }, stop.signal, () => undefined, told);
+        const disturbed = disturbedAt(scene.warehouse, point, () => stop.abort());
+        const ended = await scene.replay({ rebuild: true }, stop.signal, () => undefined, disturbed);
         expect(ended).toMatchObject({ exitCode: 5, answers: 0 });
         expect(ended.left).toBeGreaterThan(1);
       } else {
@@ -113,13 +113,13 @@ eachWarehouse('a replay', (open, kind) => {
         await expireLeases(scene.warehouse);
       }
       expect(await versionsOf(scene.warehouse)).toEqual(before);
-      // What was left behind is in nobody's way.
+      // What was left behind disturbs no later replay.
       expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, left: 0 });
       expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(rows);
     },
   );
 
-  it('that is told to stop when all is loaded still puts its tables in place', async () => {
+  it('that is stopped when everything is loaded still puts its tables in place', async () => {
     const scene = await lived(await sceneIn(await open()));
     const stop = new AbortController();
     let answers = 0;
@@ -137,7 +137,7 @@ eachWarehouse('a replay', (open, kind) => {
     const scene = await sceneIn(await open(), BUSY);
     const other = await sceneIn(await open(), BUSY);
     await other.sync(FILINGS);
-    // The answer that rests there is full: what follows from it is not planned yet.
+    // The stored answer is full: its follow-up requests are not planned yet.
     const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
     await expect(scene.sync(FILINGS, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
     await expireLeases(scene.warehouse);
@@ -212,7 +212,7 @@ eachWarehouse('an answer in quarantine', (open) => {
     expect(await listQuarantine(scene.warehouse, 10)).toEqual(before);
   });
 
-  it('is told of by a rebuild only when its tables are in place', async () => {
+  it('is reported by a rebuild only when its tables are in place', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(GROUP);
     const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers where id = 1');

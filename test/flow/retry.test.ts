@@ -1,4 +1,4 @@
-/** What a run makes of the answers and the silence of a service in trouble. */
+/** What a run does with the answers and the silence of a failing service. */
 import { describe, expect, it } from 'vitest';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
@@ -6,15 +6,15 @@ import { asked, at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
 import { only, sceneIn, service, SMALL } from './scene.ts';
 
-describe('a service in trouble', () => {
+describe('a failing service', () => {
   const open = postgresWarehouses();
 
   it.each([
     ['429 with Retry-After in seconds', { status: 429, headers: { 'retry-after': '7' } }, 7000],
     ['429 with a date', { status: 429, headers: { 'retry-after': 'Fri, 06 Mar 2026 15:00:07 GMT' } }, 7000],
     ['503 without', { status: 503 }, 0],
-  ])('answers %s: it is asked again after the wait, and only the answer counts', async (_, told, waitMs) => {
-    const scene = await sceneIn(await open(), { faults: [at(1, { kind: 'status', ...told })] });
+  ])('answers %s: the request is sent again after the wait, and only the answer counts', async (_, refusal, waitMs) => {
+    const scene = await sceneIn(await open(), { faults: [at(1, { kind: 'status', ...refusal })] });
 
     const run = only(await scene.sync(GROUPS));
 
@@ -24,7 +24,7 @@ describe('a service in trouble', () => {
     expect(new Set(scene.sandbox.requests().map(({ requestId }) => requestId)).size).toBe(3);
   });
 
-  it('answers 500 once: it is asked again, and both attempts count as paid', async () => {
+  it('answers 500 once: the request is sent again, and both attempts count as paid', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'status', status: 500 })] });
 
     const run = only(await scene.sync(GROUPS));
@@ -68,7 +68,7 @@ describe('a service in trouble', () => {
     expect(only(await scene.sync(GROUPS))).toMatchObject({ continued: false, sent: 4 });
   });
 
-  it('keeps failing: the endpoint gets rests, then the run stops and leaves the rest planned', async () => {
+  it('keeps failing: the endpoint is paused, then the run stops and leaves the other requests planned', async () => {
     const inputs = Array.from({ length: 60 }, (_, n) => `"${2000 + n}"`).join(', ');
     const config = `${service({ in_flight: 3 })}
 syncs:
@@ -106,7 +106,7 @@ syncs:
     expect(await states(scene.warehouse)).toEqual({ loaded: 8, planned: 40 });
   });
 
-  it('is not there: nothing is spent, and the next run goes on', async () => {
+  it('cannot be reached: nothing is spent, and the next run continues', async () => {
     const scene = await sceneIn(await open());
     await scene.sandbox.close();
 
@@ -122,7 +122,7 @@ syncs:
     }
   });
 
-  it('sends a page for humans with 200: it is kept, quarantined, and asked again by the next run alone', async () => {
+  it('sends a page for people with 200: it is kept, quarantined, and requested again only by the next run', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'html' })] });
 
     const run = only(await scene.sync(groups('max_age: 1d')));
@@ -200,7 +200,7 @@ syncs:
     },
   );
 
-  it('refuses the token: exit 3, no other sync begins, and with a good one the run goes on', async () => {
+  it('refuses the token: exit 3, no other sync begins, and with a good one the run continues', async () => {
     const refusal = { kind: 'status', status: 401, body: '{"detail":"Invalid token"}' } as const;
     const scene = await sceneIn(await open(), { faults: [at(2, refusal)] });
     const config = `${GROUPS}  costs: { endpoint: token.requests }\n`;
@@ -219,7 +219,7 @@ syncs:
     expect(asked(scene).slice(0, 2)).toEqual(['1003', '1002']);
   });
 
-  it('has no points left: exit 6, and with new ones the run goes on without asking anything twice', async () => {
+  it('has no points left: exit 6, and with new ones the run continues without sending anything twice', async () => {
     const scene = await sceneIn(await open(), { points: 2 });
 
     const run = only(await scene.sync(groups('', { in_flight: 2 })));

@@ -10,7 +10,7 @@ export interface Which {
   /** Also what differs on every call without the entity changing. */
   readonly volatile?: boolean;
   readonly without?: readonly string[];
-  /** Also the columns that tell of the load. */
+  /** Also the columns about the load. */
   readonly machinery?: boolean;
 }
 

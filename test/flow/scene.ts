@@ -24,9 +24,9 @@ export interface Scene {
   readonly clock: Clock;
   readonly notices: Notice[];
   readonly progress: Progress[];
-  /** Runs the syncs of a config; a given warehouse or signal stands in for the scene's own. */
+  /** Runs the syncs of a config; a passed warehouse or signal replaces the scene's own. */
   readonly sync: (yaml: string, more?: SyncMore) => Promise<Summary>;
-  /** Loads stored answers again; a given warehouse stands in for the scene's own. */
+  /** Loads stored answers again; a passed warehouse replaces the scene's own. */
   readonly replay: (
     options?: Partial<ReplayOptions>,
     signal?: AbortSignal,
@@ -149,7 +149,7 @@ export function only(summary: Summary): SyncSummary {
   return sync;
 }
 
-/** What was asked, endpoint and body, as one text. */
+/** A request, endpoint and body, as one text. */
 export const questionOf = ({ endpoint, body }: Pick<LoggedRequest, 'endpoint' | 'body'>): string =>
   canonicalJson([endpoint ?? null, body ?? null]);
 

@@ -6,11 +6,11 @@ export interface Sleepers {
   readonly ms: () => number;
   readonly set: (ms: number) => void;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Lets everybody run, then wakes the next sleeper, until nobody sleeps or the condition holds. */
+  /** Lets all pending work run, then wakes the next sleeper, until none sleeps or the condition holds. */
   readonly run: (until?: () => boolean) => Promise<void>;
 }
 
-/** Sleepers of a clock; `late` is how much later than asked each sleep ends, of one millisecond at least. */
+/** Sleepers of a clock; `late` is how much later than requested each sleep ends. A sleep takes at least one millisecond. */
 export function sleepers(late: () => number = () => 0): Sleepers {
   let nowMs = 1_700_000_000_000;
   const asleep = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -44,7 +44,7 @@ export function sleepers(late: () => number = () => 0): Sleepers {
   };
 }
 
-/** Everything that can go on without time passing has gone on. */
+/** All work that needs no time has been done. */
 export async function settled(): Promise<void> {
   for (let turns = 0; turns < 3; turns += 1) await turn();
 }

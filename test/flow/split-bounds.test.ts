@@ -1,4 +1,4 @@
-/** Bounds of what a window is asked, over several runs, whatever the service answers and whatever was learned from that. */
+/** Bounds of the requests for a window over several runs, whatever the service answers and whatever was learned from that. */
 import { describe, expect, it } from 'vitest';
 import type { InputSlices } from '../../src/ledger/coverage.ts';
 import { allowanceOf, requestsOf } from '../../src/service/window/allowance.ts';
@@ -93,7 +93,7 @@ describe('a window', () => {
     }
   });
 
-  it('is not asked day by day because earlier answers said far more, or nothing, of its days', () => {
+  it('is not requested day by day because earlier answers had far more items, or none, for its days', () => {
     for (let seed = 1; seed <= countOf(60, 1000); seed++) {
       const draw = drawn(seed);
       const days = 100 + below(draw, 600);

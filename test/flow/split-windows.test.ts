@@ -1,4 +1,4 @@
-/** Windows of days: cut until nothing is missed, asked again only from where they may have changed. */
+/** Windows of days: split until nothing is missed, requested again only from the first day that may have changed. */
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
@@ -35,7 +35,7 @@ describe('a window of days', () => {
     for (const { asked, returned, complete, reason } of slices) {
       expect({ complete, reason }).toEqual({ complete: Number(returned) < Number(asked), reason: null });
     }
-    // The slices that are complete lie side by side and leave no day out.
+    // The complete slices are adjacent and leave no day out.
     const [whole] = await select(
       scene.warehouse,
       `select count(*)::int as days, count(distinct day)::int as distinct from (
@@ -45,7 +45,7 @@ describe('a window of days', () => {
     expect(whole).toEqual({ days: 33, distinct: 33 });
   });
 
-  it('is asked again only from the lookback before its last complete day', async () => {
+  it('is requested again only from the lookback before its last complete day', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     const config = filings('window: { from: 2026-02-20, to: today, lookback: 3d }');
 
@@ -75,7 +75,7 @@ describe('a window of days', () => {
     for (const { last } of unfinished) expect(['2026-03-06', '2026-03-07']).toContain(last);
   });
 
-  it('asked whole within max_age is not asked again on the same day', async () => {
+  it('requested completely within max_age is not requested again on the same day', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     const config = filings('window: { from: 2026-03-02, to: today }\n    max_age: 12h');
     const first = only(await scene.sync(config));
@@ -93,7 +93,7 @@ describe('a window of days', () => {
     expect(only(await scene.sync(config)).sent).toBeGreaterThan(0);
   });
 
-  it('of a backfill is asked as told, and moves no mark', async () => {
+  it('of a backfill is requested as given, and moves no watermark', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     const config = filings('window: { from: 2026-03-02, to: today, lookback: 1d }');
     await scene.sync(config);
@@ -125,7 +125,7 @@ describe('a window of days', () => {
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
   });
 
-  it('that was not answered whole moves no mark', async () => {
+  it('that was not answered completely moves no watermark', async () => {
     const scene = await sceneIn(await open(), {
       size: BUSY,
       faults: [{ on: { nth: 3 }, do: { kind: 'status', status: 422 } }],

@@ -1,4 +1,4 @@
-/** Windows of capped answers: asked with few requests, whatever the world is like and in whatever order it answers. */
+/** Windows of capped answers: read with few requests, whatever the world contains and in whatever order it answers. */
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { dayNumber, dayText } from '../../src/day.ts';
@@ -42,7 +42,7 @@ afterAll(() => {
 describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
   const world = make();
 
-  it.each(ORDERS)('is asked whole with few requests, %s', (order) => {
+  it.each(ORDERS)('is read completely with few requests, %s', (order) => {
     const runs = IN_FLIGHT.map((inFlight) =>
       cutRun(world, { order, inFlight, splitBy: SPLIT_BY, most: 2 * world.filings.length + 100 }),
     );
@@ -61,7 +61,7 @@ describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
 describe('a window', () => {
   const busy = WORLDS['more than an answer a day'] as () => FilingWorld;
 
-  it('predicted full by an earlier run is not asked whole', () => {
+  it('predicted full by an earlier run is not requested as a whole', () => {
     const world = busy();
     const first = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000 });
     const earlier = asEarlier(first);
@@ -71,7 +71,7 @@ describe('a window', () => {
     expect(again.asked[0]?.request).not.toMatchObject({ date_from: world.from, date_to: world.to });
     expect(missed(world, again)).toBe(0);
     expect(again.asked.length).toBeLessThan(first.asked.length);
-    // Days that hold more than an answer are asked by forms at once.
+    // Days that hold more than an answer are requested by forms immediately.
     expect(again.asked.filter(({ isFull }) => isFull).length).toBeLessThan(world.filings.length / 1000);
   });
 
@@ -88,7 +88,7 @@ describe('a window', () => {
       }
   });
 
-  it('of which nothing is known is asked whole', () => {
+  it('of which nothing is known is requested as a whole', () => {
     const cutting = new Splitter({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
     const request = { count: 100, entity_name: '', date_from: '2001-01-01', date_to: '2024-12-31' };
     expect(cutting.decide({ input: {}, request, attempts: 0 })).toEqual({ do: 'ask' });
@@ -137,7 +137,7 @@ describe('whatever is predicted', () => {
         .toSorted((a, b) => a.day - b.day)
         .map((it, id): Filing => ({ ...it, id })),
     );
-  /** Slices that earlier runs are said to have asked, true or not. */
+  /** Slices that earlier runs requested according to the ledger, true or not. */
   const earlier = fc.array(
     fc.record({
       from: fc.integer({ min: -5, max: 45 }),
@@ -150,7 +150,7 @@ describe('whatever is predicted', () => {
     { maxLength: 12 },
   );
 
-  it('every day and kind is asked by a slice that was not full, or named', () => {
+  it('every day and kind is requested by a slice that was not full, or named', () => {
     fc.assert(
       fc.property(
         filings,
@@ -185,13 +185,13 @@ describe('whatever is predicted', () => {
             // Each day, and each kind of it, at most twice.
             most: 2 * 41 * (1 + FORMS.length * STATES.length),
           });
-          const told = run.asked.filter(({ isFull, lowerBound }) => !isFull || lowerBound !== undefined);
+          const conclusive = run.asked.filter(({ isFull, lowerBound }) => !isFull || lowerBound !== undefined);
           const isAsked = (it: Filing): boolean => matchingIn([it])({ forms }).length > 0;
           for (let day = FIRST; day <= FIRST + 40; day++)
             for (const form of FORMS)
               for (const state of STATES) {
                 const probe = { id: 0, day, form, state };
-                const isCovered = told.some(({ request }) => matchingIn([probe])(request).length > 0);
+                const isCovered = conclusive.some(({ request }) => matchingIn([probe])(request).length > 0);
                 if (isAsked(probe) && !isCovered) throw new Error(`never asked: ${JSON.stringify(probe)}`);
               }
           expect(missed({ ...world, filings: all.filter(isAsked) }, run)).toBe(0);

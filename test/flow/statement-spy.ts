@@ -1,4 +1,4 @@
-/** A warehouse whose statements pass by somebody on their way to the database. */
+/** A warehouse that passes each statement to an observer before the database gets it. */
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -12,7 +12,7 @@ import {
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 export interface Listener {
-  /** Has the statement run, or not; `explain` tells how the database would. */
+  /** Runs the statement, or does not; `explain` returns the plan of the database. */
   readonly statement: <T>(text: string, run: () => Promise<T>, explain: () => Promise<string>) => Promise<T>;
   /** Throws where a transaction is not to be committed. */
   readonly beforeCommit?: () => unknown;

@@ -124,8 +124,8 @@ export async function expectCosts(warehouse: Warehouse, history: History): Promi
   );
   expect(sum(days, ({ points }) => points)).toBe(sum(rows, charged));
   for (const { token, date, left } of days) {
-    const told = tokens.get(token)?.filter((row) => dayOf(row) === date && row.pointsLeft !== null);
-    expect({ token, date, left }).toEqual({ token, date, left: told?.at(-1)?.pointsLeft ?? null });
+    const rows = tokens.get(token)?.filter((row) => dayOf(row) === date && row.pointsLeft !== null);
+    expect({ token, date, left }).toEqual({ token, date, left: rows?.at(-1)?.pointsLeft ?? null });
   }
   const forecasts = await rowsOf<{
     token: string;
@@ -140,26 +140,26 @@ export async function expectCosts(warehouse: Warehouse, history: History): Promi
   for (const { token, week, left, ours, out } of forecasts) {
     const own = tokens.get(token) ?? [];
     const newest = own.at(-1)?.at ?? 0;
-    const told = own.findLast((row) => row.pointsLeft !== null);
+    const newestRow = own.findLast((row) => row.pointsLeft !== null);
     const spent = sum(
       own.filter(({ at }) => at > newest - 7 * DAY_MS),
       charged,
     );
     const pace = spent / Math.min(7, Math.max(1, (newest - (own[0]?.at ?? 0)) / DAY_MS));
-    const runsOut = told && pace > 0 ? told.at + ((told.pointsLeft ?? 0) / pace) * DAY_MS : undefined;
+    const runsOut = newestRow && pace > 0 ? newestRow.at + ((newestRow.pointsLeft ?? 0) / pace) * DAY_MS : undefined;
     expect({ token, week, left, ours }).toEqual({
       token,
       week: spent,
-      left: told?.pointsLeft ?? null,
+      left: newestRow?.pointsLeft ?? null,
       ours: own.some((row) => requestOf(row)),
     });
-    const isFar = runsOut === undefined || (told?.pointsLeft ?? 0) > 36_500 * pace;
+    const isFar = runsOut === undefined || (newestRow?.pointsLeft ?? 0) > 36_500 * pace;
     if (isFar) expect(out).toBeNull();
     else expect(Math.abs((out?.getTime() ?? 0) - runsOut)).toBeLessThan(1000);
   }
 }
 
-/** Writes the history and expects the days of the reconciliation to add up to what status tells. */
+/** Writes the history and expects the days of the reconciliation to add up to the figures of status. */
 export async function expectReconciled(warehouse: Warehouse, history: History): Promise<void> {
   // Status goes by when rows started.
   const rows = history.rows.map((row) => ({ ...row, tellsStart: true }));
@@ -169,18 +169,18 @@ export async function expectReconciled(warehouse: Warehouse, history: History): 
     `select sum(logged)::int as logged, sum(matched)::int as matched, sum(ambiguous)::int as ambiguous, sum(others)::int as others,
        sum(other_points)::float8 as other_points, sum(lost)::int as lost, sum(lost_points)::float8 as lost_points from sluice.daily_reconciliation`,
   );
-  const told = await readReconciliation(warehouse, new Date(), new Date(0));
-  if (!told) {
+  const shown = await readReconciliation(warehouse, new Date(), new Date(0));
+  if (!shown) {
     expect(rows).toEqual([]);
     return;
   }
   expect(agreed).toEqual({
-    logged: told.logged,
-    matched: told.matched,
-    ambiguous: told.ambiguous,
-    others: told.others.rows,
-    other_points: told.others.points,
-    lost: told.chargedButLost.rows,
-    lost_points: told.chargedButLost.points,
+    logged: shown.logged,
+    matched: shown.matched,
+    ambiguous: shown.ambiguous,
+    others: shown.others.rows,
+    other_points: shown.others.points,
+    lost: shown.chargedButLost.rows,
+    lost_points: shown.chargedButLost.points,
   });
 }

@@ -94,7 +94,7 @@ eachWarehouse('costs', (open) => {
     );
   });
 
-  it('have their dimensions whole', async () => {
+  it('have complete dimensions', async () => {
     for (const dimension of ['endpoint', 'plan', 'sync']) {
       const missing = await rowsOf(
         `select ${dimension} from sluice.daily_costs except select ${dimension} from sluice.dim_${dimension}`,
@@ -111,7 +111,7 @@ eachWarehouse('costs', (open) => {
     }
   });
 
-  it('bear figures that no sum of integers holds, and balances that never run out', async () => {
+  it('accept figures beyond the range of integers, and balances that never run out', async () => {
     await writeHistory(warehouse, { rows: [], requests: [] });
     const row = (place: number, more: Readonly<Record<string, unknown>>) => ({
       id: `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`,

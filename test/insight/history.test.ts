@@ -11,7 +11,7 @@ syncs:
   groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
 `;
 
-/** What the service tells each day: followers, then the name; the address of the portrait is another every time. */
+/** The values that the service reports each day: followers, then the name; the address of the portrait differs every time. */
 const DAYS = [
   [10, 'North Trail'],
   [10, 'North Trail'],

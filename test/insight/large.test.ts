@@ -9,7 +9,7 @@ import { eachWarehouse } from '../support/warehouse.ts';
 
 const DAYS = 2000;
 
-/** A step of a plan as `explain (analyze, format json)` tells it. */
+/** A step of a plan as `explain (analyze, format json)` returns it. */
 interface Step {
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
@@ -32,7 +32,7 @@ async function rowsHandled(warehouse: Warehouse, view: string): Promise<number> 
   return found?.['QUERY PLAN'].reduce((sum, { Plan }) => sum + handled(Plan), 0) ?? 0;
 }
 
-/** Enters a question asked once a day, a slice a day of which every second was full, and others asked now and then. */
+/** Inserts a question with a slice for each day, of which every second was full, and other questions with few slices. */
 async function enterDays({ db }: Warehouse): Promise<void> {
   const at = sql`timestamptz '2020-01-01' + n * interval '1 day'`;
   const days = sql`generate_series(1, ${sql.lit(DAYS)}) as n`;

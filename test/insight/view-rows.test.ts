@@ -10,7 +10,7 @@ import { eachWarehouse } from '../support/warehouse.ts';
 
 const SEEN = '2026-03-06T12:00:00.000Z';
 
-/** A slice that was asked, or a question that was cut in its stead. */
+/** A requested slice, or a question that was split instead. */
 interface Slice {
   readonly endpoint: string;
   readonly sync: string;
@@ -121,7 +121,7 @@ eachWarehouse('views of rows made by hand', (open) => {
     ]);
   });
 
-  it('rates leave out what is hidden or not told, and never divide by none', async () => {
+  it('rates leave out what is hidden or not reported, and never divide by zero', async () => {
     const warehouse = await open();
     const opened = new Date(Date.parse(SEEN) - 10 * 86_400_000);
     await enter(warehouse, 'microblog_users', [
@@ -184,7 +184,7 @@ eachWarehouse('views of rows made by hand', (open) => {
     ]);
   });
 
-  it('pages tell their host, and links to it', async () => {
+  it('pages show their host, and links to it', async () => {
     const warehouse = await open();
     await enter(warehouse, 'web_pages', [
       {
@@ -214,7 +214,7 @@ eachWarehouse('views of rows made by hand', (open) => {
     ]);
   });
 
-  it('lower bounds stand as status takes them, whatever was asked since', async () => {
+  it('lower bounds are those of status, whatever was requested since', async () => {
     const warehouse = await open();
     const day = fc.constantFrom('2026-01-01', '2026-01-02');
     const forms = fc.constantFrom(['10-K'], ['10-Q']);
@@ -270,12 +270,12 @@ eachWarehouse('views of rows made by hand', (open) => {
             .values({ ...of, ...state, run_id, request_key, body: '{}', input: '{}', planned_at: SEEN })
             .returning('id')
             .executeTakeFirstOrThrow();
-          // What was cut was not asked, so no slice tells of it.
+          // The split question was not sent, so no slice contains it.
           if (isCut) continue;
-          const told = { returned, reason, complete: reason === null, filters: JSON.stringify(filters) };
+          const result = { returned, reason, complete: reason === null, filters: JSON.stringify(filters) };
           await ops
             .insertInto('coverage')
-            .values({ ...of, ...told, request_id, run_id, request_key, asked: 10, depth: 0, as_of: SEEN })
+            .values({ ...of, ...result, request_id, run_id, request_key, asked: 10, depth: 0, as_of: SEEN })
             .execute();
         }
         const bounds = await currentLowerBounds(operationsOf(warehouse));

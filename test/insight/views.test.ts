@@ -25,7 +25,7 @@ describe('views', () => {
     expect(others).toEqual([]);
   });
 
-  it('have names that Postgres keeps whole and no table has, and say what they and their columns are', () => {
+  it('have names that Postgres does not truncate and no table has, and describe themselves and their columns', () => {
     const names = views.map(({ name }) => name);
     const taken = [...tables, ...operationsTables].map(({ name }) => name);
     expect(names.filter((name) => taken.includes(name))).toEqual([]);
@@ -37,7 +37,7 @@ describe('views', () => {
     }
   });
 
-  it('are told apart row by row by columns that they have', () => {
+  it('have key columns that distinguish every row', () => {
     for (const { name, key, columns } of views) {
       const strange = key.filter((it) => columns.every((column) => column.name !== it));
       expect({ name, strange, keyed: key.length > 0 }).toEqual({ name, strange: [], keyed: true });
@@ -131,7 +131,7 @@ eachWarehouse('views after the quickstart', (open) => {
     ]);
   });
 
-  it('reactions by type add up, and are null where they were not told', async () => {
+  it('reactions by type add up, and are null if they were not reported', async () => {
     const types = ['like', 'praise', 'empathy', 'interest', 'appreciation', 'entertainment', 'other_reaction'];
     const sum = types.map((it) => `${it}_count`).join(' + ');
     expect(await countOf('pronet_post_overview', `reaction_count is distinct from ${sum}`)).toBe(0);
@@ -144,7 +144,7 @@ eachWarehouse('views after the quickstart', (open) => {
     ).toEqual([{ n: 0 }]);
   });
 
-  it('coverage agrees with what status tells of lower bounds', async () => {
+  it('coverage agrees with the lower bounds of status', async () => {
     const bounds = (await currentLowerBounds(operationsOf(warehouse))).length;
     expect(await countOf('sync_slices', "extent = 'lower_bound'")).toBe(bounds);
     const [sums] = await rowsOf(

@@ -28,7 +28,7 @@ syncs:
   filings: { endpoint: sec.search.companies, request: { count: 100 }, window: { from: 2026-11-01, to: today }, max_age: 1d }
   costs: { endpoint: token.requests }
 `;
-/** Moves the clock of a process as a whole, before anything of the program is loaded. */
+/** Moves the clock of a complete process, before any part of the program is loaded. */
 const SHIFTED = `const Real = Date;
 globalThis.Date = class extends Real {
   constructor(...given) { super(...(given.length === 0 ? [Real.now() + ${AHEAD_MS}] : given)); }
@@ -94,7 +94,7 @@ async function opened(
   };
 }
 
-/** Stored times and marks that lie in the future. */
+/** Stored times and watermarks that are in the future. */
 const FUTURE = `select 'answer' as what from sluice_ops.answers where received_at > now() + interval '1 second'
   union all select 'run' from sluice_ops.runs where greatest(started_at, ended_at, today::timestamptz) > now() + interval '1 second'
   union all select 'request' from sluice_ops.requests where greatest(planned_at, sent_at, finished_at) > now() + interval '1 second'
@@ -156,7 +156,7 @@ describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000
     expect((await sync(['users', 'filings'])).summary.syncs).toMatchObject([{ sent: 0 }, { sent: 0 }]);
   });
 
-  it('that was killed is taken over: the requests it left are asked, and no duration is negative', async () => {
+  it('that was killed is taken over: the requests that it left are sent, and no duration is negative', async () => {
     const stuck = Promise.withResolvers<void>();
     const freed = Promise.withResolvers<undefined>();
     let calls = 0;
@@ -181,7 +181,7 @@ describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000
   });
 });
 
-it('what an earlier version stored by such a clock is asked for again, and its marks and runs are passed over', {
+it('what an earlier version stored by such a clock is requested again, and its watermarks and runs are ignored', {
   timeout: 240_000,
 }, async () => {
   const { sync, rows, arrived, here } = await opened('postgres');

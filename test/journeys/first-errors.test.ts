@@ -64,8 +64,8 @@ const sluice = (words: readonly string[], env: Env = {}): Promise<Ran> =>
     env: { CI: '1', SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: TOKEN, DATABASE_URL: database.url, ...env },
   });
 
-/** All that was told; results of a run go to standard output, errors to standard error. */
-const told = ({ out, err }: Ran): string => out + err;
+/** All output; results of a run go to standard output, errors to standard error. */
+const outputOf = ({ out, err }: Ran): string => out + err;
 
 interface Case {
   readonly words: readonly string[] | (() => readonly string[]);
@@ -257,11 +257,11 @@ describe('the first hour', () => {
   it.each(Object.entries(CASES))('%s', async (_, { words, env = {}, code, says }) => {
     const paid = sandbox.requests().length;
     const ran = await sluice(typeof words === 'function' ? words() : words, typeof env === 'function' ? env() : env);
-    expect({ code: ran.code, told: told(ran) }).toMatchObject({ code });
-    for (const text of says) expect(told(ran)).toMatch(text instanceof RegExp ? text : literally(text));
+    expect({ code: ran.code, output: outputOf(ran) }).toMatchObject({ code });
+    for (const text of says) expect(outputOf(ran)).toMatch(text instanceof RegExp ? text : literally(text));
     for (const secret of [TOKEN, PASSWORD, 'not-the-token', 'words-of-a-token'])
-      expect(told(ran)).not.toContain(secret);
-    expect(told(ran)).not.toMatch(/\n {4}at |undefined|\[object/);
+      expect(outputOf(ran)).not.toContain(secret);
+    expect(outputOf(ran)).not.toMatch(/\n {4}at |undefined|\[object/);
     expect(
       sandbox
         .requests()
@@ -302,10 +302,10 @@ describe('the first hour', () => {
     expect((await sluice(['grants', '--role', role, '--apply'], { DATABASE_URL: shared.url })).code).toBe(0);
     for (const words of [['costs'], ['status'], ['plan'], ['sync'], ['report', '--output', 'r.html']]) {
       const { code, err, out } = await sluice(words, env);
-      expect({ words, code, told: err + out }).toEqual({
+      expect({ words, code, output: err + out }).toEqual({
         words,
         code: 2,
-        told: expect.stringContaining('permission denied for schema sluice_ops'),
+        output: expect.stringContaining('permission denied for schema sluice_ops'),
       });
       expect(err).toContain('Grant the right to the user in DATABASE_URL, or use a user who has it');
     }

@@ -147,7 +147,7 @@ describe('budget.keep', () => {
     expect(run.unverified?.requests).toBeGreaterThan(0);
   });
 
-  it('goes on by the balance in headers, where answers carry it', async () => {
+  it('continues by the balance in headers, if answers have it', async () => {
     const service = await pricedService({
       price: (nth) => (nth > 3 ? 7 : 1),
       header: true,

@@ -8,7 +8,7 @@ import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { disturbedAt, STEP } from '../flow/crash.ts';
 import { configOf } from '../flow/scene.ts';
 
-/** What the process is told to do, as JSON in its first argument. */
+/** The options of the process, as JSON in its first argument. */
 export interface Order {
   readonly yaml: string;
   readonly serviceUrl: string;

@@ -29,7 +29,7 @@ const WORLD = { seed: 7, size: { filings: 20_000, companies: 40 } };
 
 interface Ended {
   readonly signal: NodeJS.Signals | null;
-  readonly told: { readonly summary: Summary; readonly notices: readonly string[] } | undefined;
+  readonly result: { readonly summary: Summary; readonly notices: readonly string[] } | undefined;
 }
 
 async function run(order: Order): Promise<Ended> {
@@ -37,12 +37,12 @@ async function run(order: Order): Promise<Ended> {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  let told: Ended['told'];
+  let result: Ended['result'];
   child.on('message', (message) => {
-    told = message as Ended['told'];
+    result = message as Ended['result'];
   });
   const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  return { signal, told };
+  return { signal, result };
 }
 
 async function embedded(): Promise<string> {
@@ -79,19 +79,25 @@ it.each(Object.entries({ embedded, postgres }))(
     const warehouseUrl = await place();
     const order = { yaml: CONFIG, serviceUrl: sandbox.url, warehouseUrl };
 
-    // With its answer in hand and not stored; then inside a load's transaction.
+    // With its answer received and not stored; then inside a load's transaction.
     for (const at of [
       { when: 'before', step: 'store', nth: 4 },
       { when: 'after', step: 'record', nth: 3 },
     ] as const) {
-      expect(await run({ ...order, at })).toEqual({ signal: 'SIGKILL', told: undefined });
+      expect(await run({ ...order, at })).toEqual({ signal: 'SIGKILL', result: undefined });
       if (place === postgres) await looking(warehouseUrl, expireLeases);
     }
-    const { signal, told } = await run({ ...order, at: null });
+    const { signal, result } = await run({ ...order, at: null });
 
     expect(signal).toBeNull();
-    if (!told) throw new Error('it said nothing');
-    expect(only(told.summary)).toMatchObject({ exitCode: 0, state: 'complete', continued: true, inDoubt: 0, left: 0 });
+    if (!result) throw new Error('it said nothing');
+    expect(only(result.summary)).toMatchObject({
+      exitCode: 0,
+      state: 'complete',
+      continued: true,
+      inDoubt: 0,
+      left: 0,
+    });
     expect(await looking(warehouseUrl, (it) => rowsOf(it))).toEqual(await rowsOf(scene.warehouse));
     expect(
       Object.keys(await looking(warehouseUrl, states)).filter(
@@ -102,7 +108,7 @@ it.each(Object.entries({ embedded, postgres }))(
     const again = askedAgain(asked);
     const times = [...again.values()].reduce((sum, count) => sum + count - 1, 0);
     expect(times).toBeLessThanOrEqual(2 * IN_FLIGHT);
-    expect(told.notices.length).toBeLessThanOrEqual(IN_FLIGHT);
+    expect(result.notices.length).toBeLessThanOrEqual(IN_FLIGHT);
     // Windows are cut by what is known of them, which after a death may be less.
     expect(Math.abs(asked.length - times - scene.sandbox.requests().length)).toBeLessThanOrEqual(3);
   },

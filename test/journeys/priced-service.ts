@@ -167,8 +167,8 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
           response_count: items,
           response_request_id: String(request.headers['x-request-id']),
         });
-        const told = options.row ? options.row(row, nth) : row;
-        if (told) log.push({ row: told, atMs: clock.now().getTime() });
+        const shown = options.row ? options.row(row, nth) : row;
+        if (shown) log.push({ row: shown, atMs: clock.now().getTime() });
         if (options.header === true) headers['x-token-points'] = String(points);
         underWay -= 1;
         response

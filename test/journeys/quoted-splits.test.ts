@@ -1,4 +1,4 @@
-/** What a plan says of questions that are asked in parts, against what the service charges for them. */
+/** The quote of questions that are requested in parts, against what the service charges for them. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ it.each(['postgres', 'embedded'] as const)(
   async (kind) => {
     const { plan, text, charged } = await setUp(PLACES, kind);
     const first = await plan();
-    // Two of three locations may share a part, which may be full and asked for again one by one.
+    // Two of three locations may share a part, which may be full and requested again one by one.
     expect(first).toMatchObject({ requests: 2, low: 2, high: 10, most: 10, mostRequests: 10, mayGrow: false });
     expect(await text()).toContain('Full answers are split and requested in parts: at most 10 requests.');
     const { points } = await charged();

@@ -34,13 +34,13 @@ syncs:
 async function run(order: Order): Promise<Summary> {
   const child = fork(new URL('killed-sync.ts', import.meta.url), [JSON.stringify(order)], { execArgv: [] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let told: { readonly summary: Summary } | undefined;
+  let result: { readonly summary: Summary } | undefined;
   child.on('message', (message) => {
-    told = message as typeof told;
+    result = message as typeof result;
   });
   await once(child, 'exit');
-  if (!told) throw new Error('it said nothing');
-  return told.summary;
+  if (!result) throw new Error('it said nothing');
+  return result.summary;
 }
 
 it('processes with one token keep to its calls, its pace and its points together', async () => {

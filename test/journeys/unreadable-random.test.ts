@@ -48,7 +48,7 @@ syncs:
     let lastExit = 4;
     for (let run = 1; run <= 9 || (lastExit !== 0 && run < 16); run += 1) {
       const cutBefore = [...unreadable.values()].reduce((sum, n) => sum + n, 0);
-      // What fails is asked again by --refresh only.
+      // Only --refresh sends a failing request again.
       const summary = only(await scene.sync(yaml, { refresh: run > 9 }));
       const cut = [...unreadable.values()].reduce((sum, n) => sum + n, 0) - cutBefore;
       lastExit = summary.exitCode;

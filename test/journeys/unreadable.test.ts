@@ -1,4 +1,4 @@
-/** Answers that could not be read: asked again twice by later runs, never taken for complete, and listed until they are read. */
+/** Answers that could not be read: requested again twice by later runs, never taken for complete, and listed until they are read. */
 import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
@@ -50,7 +50,7 @@ describe('an answer that cannot be read', () => {
   const open = postgresWarehouses();
   const openEmbedded = embeddedWarehouses();
 
-  it('to a whole window is named with exit 4, and the next run asks for exactly that and gets everything', async () => {
+  it('to a complete window is named with exit 4, and the next run requests exactly that and gets everything', async () => {
     const service = cutting(({ number }) => number === 1);
     const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond: service.respond });
     const yaml = filings('max_age: 30d');
@@ -97,7 +97,7 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', sent: 0 });
   });
 
-  it('from a service that always cuts it is asked for three times in all, then reported until --refresh', async () => {
+  it('from a service that always truncates it is requested three times in all, then reported until --refresh', async () => {
     const service = cutting(() => true);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
     const yaml = filings('max_age: 30d');
@@ -152,7 +152,7 @@ describe('an answer that cannot be read', () => {
     const expected = inWorld(scene, { date_from: '2026-01-05', date_to: '2026-02-15' });
     const missing = inWorld(scene, { date_from: lost.date_from, date_to: lost.date_to });
     expect(await inTable(scene)).toHaveLength(expected.length - missing.length);
-    // The parts of a window are told from the question that they are parts of.
+    // The parts of a window are distinguished from the question that they are parts of.
     const inputs = await view(
       scene,
       `select distinct whole.question::jsonb ->> 'date_from' as first, whole.question::jsonb ->> 'date_to' as last
@@ -161,7 +161,7 @@ describe('an answer that cannot be read', () => {
     );
     expect(inputs).toEqual([{ first: '2026-01-05', last: '2026-02-15' }]);
 
-    // Neither the mark nor the answers to the other parts are asked for again, also days later.
+    // The days before the watermark and the other parts are not requested again, also days later.
     scene.clock.advance(2 * DAY_MS);
     expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, state: 'complete', sent: 1 });
     expect(bodies(scene)).toEqual([lost]);
@@ -170,7 +170,7 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, sent: 0 });
   });
 
-  it('without max_age is asked for again with the days that can be new, as often as the sync runs', async () => {
+  it('without max_age is requested again with the days that can be new, as often as the sync runs', async () => {
     const service = cutting(({ number }) => number <= 5);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
     const yaml = filings('accept: { rejects: 1% }');
@@ -211,7 +211,7 @@ describe('an answer that cannot be read', () => {
     ['[]', 206],
     ['[{"error":"try later"}]', 200],
     ['[null, {}, "x"]', 200],
-  ])('of people (%s, %s) is asked for again, and serves no other sync', async (body, status) => {
+  ])('of people (%s, %s) is requested again, and serves no other sync', async (body, status) => {
     let calls = 0;
     const scene = await sceneIn(await openEmbedded(), {
       respond: () => ((calls += 1) <= 1 ? { status, body } : undefined),
@@ -233,7 +233,7 @@ syncs:
     expect(await view(scene, `${hits}'first'`)).toHaveLength(2);
   });
 
-  it('weighs as the items that it asked for, and in the config an accepted share allows for it', async () => {
+  it('weighs as much as the items that it requested, and an accepted share in the config allows it', async () => {
     const respond = cutting(({ text }) => text.includes('Berlin')).respond;
     const scene = await sceneIn(await open(), { respond, size: { people: 3000 } });
     const yaml = (rejects: string): string => `${service()}
@@ -248,7 +248,7 @@ syncs:
     expect(await once(scene, yaml(share(found, 1)))).toMatchObject({ exitCode: 0, state: 'partial', unreadable: 1 });
   });
 
-  it('is asked for again although an older answer to the same request is fresh', async () => {
+  it('is requested again although an older answer to the same request is fresh', async () => {
     const service_ = cutting(() => false);
     const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
     const yaml = `${service()}
@@ -278,7 +278,7 @@ syncs:
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
   });
 
-  it('about an entity is asked for again under the same name, twice and no more', async () => {
+  it('about an entity is requested again under the same name, twice and no more', async () => {
     const respond = cutting(({ text }) => text.includes('two')).respond;
     const scene = await sceneIn(await openEmbedded(), { respond });
     const yaml = `${service()}
@@ -294,7 +294,7 @@ syncs:
     expect(sent).toEqual([1, 1, 1, 0]);
   });
 
-  it('that a crash left to be loaded is not asked for by the run that goes on, but by the next', async () => {
+  it('that a crash left to be loaded is not requested by the continued run, but by the next one', async () => {
     const service = cutting(({ number }) => number === 1);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
     const yaml = filings('max_age: 30d');

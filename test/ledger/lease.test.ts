@@ -61,7 +61,7 @@ eachWarehouse('a lease', (open) => {
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('of a rebuild is told while it lives', async () => {
+  it('of a rebuild is reported while it is held', async () => {
     const ops = operationsOf(await open());
     await acquireLease(ops, 'sync:a', 'one', false);
     await acquireLease(ops, 'sync:b', 'two', false);

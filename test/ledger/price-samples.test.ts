@@ -1,4 +1,4 @@
-/** What the request log teaches of prices, on both kinds of warehouse: which rows count, and what was asked for them. */
+/** Samples of prices from the request log, on both kinds of warehouse: which rows count, and what they requested. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -106,7 +106,7 @@ eachWarehouse('samples of the request log', (open) => {
     expect(await readSamples(warehouse, education, 'schools')).toMatchObject([{ points: 9 }]);
   });
 
-  it('know what was asked where it is sure which request a row is', async () => {
+  it('know the requested count if the request of a row is certain', async () => {
     const warehouse = await open();
     const [first, second, third, fourth] = await logged(warehouse, [{}, {}, {}, {}]);
     const [one = '', two = '', other = ''] = await sentBy(warehouse, 'people', search, [10, 20, 30]);
@@ -124,7 +124,7 @@ eachWarehouse('samples of the request log', (open) => {
     ]);
   });
 
-  it('are the newest thousand, and of an endpoint that is seldom asked those of its last runs', async () => {
+  it('are the newest thousand, and for a rarely used endpoint those of its last runs', async () => {
     const warehouse = await open();
     const [seldom] = await logged(warehouse, [{ cost: 7, endpoint: education.path }], AT - 1000);
     await sql`insert into sluice.fact_request_costs

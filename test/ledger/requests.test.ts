@@ -1,4 +1,4 @@
-/** The ledger and the vault: what is planned once, sent by its owner alone, and kept to the byte. */
+/** The ledger and the stored answers: planned once, sent only by the owner, and kept exactly. */
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -120,7 +120,7 @@ eachWarehouse('the ledger', (open) => {
   });
 });
 
-eachWarehouse('the vault', (open) => {
+eachWarehouse('the stored answers', (open) => {
   const awkward = Uint8Array.from({ length: 3000 }, (_, n) => n % 256);
 
   it('keeps every answer to the byte', async () => {
@@ -151,7 +151,7 @@ eachWarehouse('the vault', (open) => {
     expect(await readAnswer(ops, '999')).toBeUndefined();
   });
 
-  it('keeps every answer that was paid for, and tells whether this very one is there', async () => {
+  it('keeps every answer that was paid for, and finds exactly this one', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const id = (await all(ops, run))[0]?.id ?? '';
     await markSent(ops, lease, [{ ...sent, id }]);

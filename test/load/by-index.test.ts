@@ -1,4 +1,4 @@
-/** A load finds the rows that it changes by their keys, also in tables that the planner would rather read whole. */
+/** A load finds the rows that it changes by their keys, also in tables that the planner would otherwise scan. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -20,7 +20,7 @@ const otherScans = (plan: string): string[] => {
   return lines.filter((line, at) => /Scan .*\bon sec_/.test(line) && !lines[at + 1]?.includes('Cond: '));
 };
 
-/** Loads filings whose description and one list tell the version. */
+/** Loads filings whose description and one list contain the version. */
 async function loadFilings(warehouse: Warehouse, answerId: number, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, at) =>
     filing(`0000000000-26-${String(at).padStart(6, '0')}`, 'a.htm', {

@@ -1,4 +1,4 @@
-/** The log of changes: what it tells and what it leaves out, also when answers come late. */
+/** The log of changes: its contents and what it leaves out, also when answers are loaded late. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ComparedRow, writeChanges } from '../../src/load/history/change-log.ts';
@@ -26,12 +26,12 @@ function loaderOf(warehouse: Warehouse, table: RootTable): (...answers: readonly
     const seen = seenIn(table, answers);
     const judged = [...seen].map(([id, shown]): ComparedRow => {
       const before = rows.get(id)?.state;
-      const verdicts = shown.map(({ answer, rows: told }): Verdict => {
+      const verdicts = shown.map(({ answer, rows: observed }): Verdict => {
         const resting = rows.get(id);
         const answerId = BigInt(answers[answer]?.by.answerId ?? 0);
         if (resting && resting.answerId > answerId) return 'superseded';
-        const state = told.reduce<RowState | undefined>((known, row) => observe(table, known, row), resting?.state);
-        if (!state) throw new Error('nothing was told');
+        const state = observed.reduce<RowState | undefined>((known, row) => observe(table, known, row), resting?.state);
+        if (!state) throw new Error('no observation');
         if (resting && JSON.stringify(sorted(state)) === JSON.stringify(sorted(resting.state))) return 'unchanged';
         rows.set(id, { state, answerId });
         return resting ? 'changed' : 'inserted';
@@ -53,7 +53,7 @@ const at = (hour: number): string => new Date(Date.UTC(2026, 2, 1, hour)).toISOS
 const microblogger = (id: number, more: Readonly<Record<string, unknown>>): Answer =>
   answerOf(id, at(id), 'microblog.user', [{ rest_id: '1', ...more }], { user: 'x' });
 const person = { urn: { type: 'fsd_profile', value: 'p' } };
-/** A search tells all of a person, a post's author is a preview. */
+/** A search reports everything about a person, a post's author is a preview. */
 const found = (id: number, more: Readonly<Record<string, unknown>>): Answer =>
   answerOf(id, at(id), 'pronet.search.users', [{ ...person, ...more }], { count: 10 });
 const author = (id: number, more: Readonly<Record<string, unknown>>): Answer =>
@@ -76,7 +76,7 @@ const log = (warehouse: Warehouse, table = 'microblog_user_changes'): Promise<re
   ).then((rows) => rows.map(({ line }) => line));
 
 eachWarehouse('the log of changes', (open) => {
-  it('tells what an attribute was, what it became, when and by which answer', async () => {
+  it('shows what an attribute was, what it became, when and by which answer', async () => {
     const warehouse = await open();
     const load = loaderOf(warehouse, MICROBLOG);
     await load(microblogger(1, { name: 'A', verified: false, location: null }));
@@ -159,7 +159,7 @@ eachWarehouse('the log of changes', (open) => {
     expect(left).toEqual(['professional_rest_id']);
   });
 
-  it('has no line for what a preview left out, nor for what it says less well', async () => {
+  it('has no line for what a preview left out, or for what it reports with less detail', async () => {
     const warehouse = await open();
     const load = loaderOf(warehouse, PEOPLE);
     await load(author(1, { name: 'Ann', headline: 'Engineer' }));
@@ -210,7 +210,7 @@ eachWarehouse('the log of changes', (open) => {
     expect(await log(warehouse)).toEqual(lines);
   });
 
-  it('leaves out what a preview tells late, which may never have counted', async () => {
+  it('leaves out what a late preview reports, which may never have counted', async () => {
     const warehouse = await open();
     const load = loaderOf(warehouse, PEOPLE);
     for (const it of [found(1, { name: 'A' }), found(3, { name: 'B' }), author(2, { name: 'C' })]) await load(it);

@@ -1,4 +1,4 @@
-/** Two writers at once on the same rows, told in opposite orders: no deadlock, and the rows of one order or the other. */
+/** Two concurrent writers of the same rows in opposite orders: no deadlock, and the rows of one order or the other. */
 import { expect, it } from 'vitest';
 import { load } from '../../src/load/load.ts';
 import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
@@ -163,7 +163,7 @@ async function holding(
 
 const open = postgresWarehouses();
 
-/** Loads every round, the two writers of each as told. */
+/** Loads every round, with the two writers of each as specified. */
 async function loadRounds(how: 'at once' | 'in order' | 'the other way round') {
   const warehouse = await open();
   const failures: unknown[] = [];

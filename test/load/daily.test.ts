@@ -1,4 +1,4 @@
-/** The numbers of each day, however the answers that tell them come. */
+/** The numbers of each day, in whatever order the answers with them arrive. */
 import { sql } from 'kysely';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -46,7 +46,7 @@ const stored = (warehouse: Warehouse, table: string, columns: string): Promise<r
   select(warehouse, `select date::text, ${columns} from sluice.${table} order by 1, 2`);
 
 eachWarehouse('numbers by day', (open) => {
-  it('are the last told of each UTC day; an unchanged sighting makes its day’s row too', async () => {
+  it('are the last reported of each UTC day; an unchanged observation gives its day a row too', async () => {
     const warehouse = await open();
     await keep(warehouse, MICROBLOG, microblogger(1, '2026-03-01T08:00:00Z', { follower_count: 10 }));
     await keep(warehouse, MICROBLOG, microblogger(2, '2026-03-01T23:59:59.999Z', { follower_count: 12 }));
@@ -97,7 +97,7 @@ eachWarehouse('numbers by day', (open) => {
     ]);
   });
 
-  it('are taken from previews that tell them; what a preview leaves out stays', async () => {
+  it('are taken from previews that report them; what a preview leaves out stays', async () => {
     const warehouse = await open();
     await keep(warehouse, POSTS, posts(1, '2026-03-01T08:00:00Z', { id: 'a', like_count: 5, view_count: 100 }));
     await keep(
@@ -191,10 +191,10 @@ eachWarehouse('numbers by day', (open) => {
     expect(await versions()).toEqual([]);
   });
 
-  it('are the last told, together with whatever others answers are loaded, and stand when they are loaded again', async () => {
+  it('are the last reported, with whatever other answers they are loaded, and stay when they are loaded again', async () => {
     const warehouse = await open();
     const count = fc.option(fc.integer({ min: -1, max: 3 }), { nil: undefined });
-    const told = fc.record({
+    const reported = fc.record({
       full: fc.boolean(),
       id: fc.constantFrom('a', 'b'),
       hour: fc.integer({ min: 0, max: 40 }),
@@ -202,7 +202,7 @@ eachWarehouse('numbers by day', (open) => {
       view: count,
       comment: count,
     });
-    const plan = fc.array(told, { minLength: 1, maxLength: 6 }).chain((items) =>
+    const plan = fc.array(reported, { minLength: 1, maxLength: 6 }).chain((items) =>
       fc.record({
         items: fc.constant(items.toSorted((a, b) => a.hour - b.hour)),
         again: fc.shuffledSubarray([...items.keys()]),
@@ -242,22 +242,22 @@ interface Item {
   readonly comment: number | undefined;
 }
 
-/** The rows as one would work them out by hand: of each number the last told that day. */
+/** The rows as computed by hand: the last reported value of each number on that day. */
 function expectedOf(items: readonly Item[]): unknown[] {
   const days = new Map<string, Record<string, unknown>>();
   for (const it of items) {
-    // What a full answer leaves out of these two is none, of views it is not told.
+    // What a full answer leaves out of these two is 0; views that it leaves out are not reported.
     const numbers = {
       like_count: it.like ?? (it.full ? 0 : undefined),
       comment_count: it.comment ?? (it.full ? 0 : undefined),
       view_count: it.view,
     };
-    const told = Object.entries(numbers).filter(([, value]) => value !== undefined);
-    if (!it.full && told.length === 0) continue;
+    const reported = Object.entries(numbers).filter(([, value]) => value !== undefined);
+    if (!it.full && reported.length === 0) continue;
     const date = it.hour < 24 ? '2026-03-01' : '2026-03-02';
     const key = `${date} ${it.id}`;
     const day = days.get(key) ?? { date, post_id: it.id, like_count: null, view_count: null, comment_count: null };
-    days.set(key, { ...day, ...Object.fromEntries(told.map(([name, value]) => [name, String(value)])) });
+    days.set(key, { ...day, ...Object.fromEntries(reported.map(([name, value]) => [name, String(value)])) });
   }
   return [...days.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
 }

@@ -1,4 +1,4 @@
-/** Two writers of groups at once on the same sets, told in opposite orders: no deadlock, and the newer one's sets. */
+/** Two concurrent writers of the same sets in opposite orders: no deadlock, and the sets of the newer one. */
 import { expect, it } from 'vitest';
 import type { LoadItem } from '../../src/load/merge/receipt-builder.ts';
 import { load } from '../../src/load/load.ts';
@@ -14,7 +14,7 @@ const ROUNDS = 30;
 const PEOPLE = ['p', 'q', 'r'];
 const major = (name: string): object => ({ company: { name }, major: name });
 
-it('two writers of groups that tell of the same sets in opposite orders end without a deadlock', async () => {
+it('two writers of groups with the same sets in opposite orders end without a deadlock', async () => {
   const warehouse = await open();
   const failures: unknown[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -21,7 +21,7 @@ import { eachWarehouse, SCHEMA } from '../support/warehouse.ts';
 import { profile, urn } from './items.ts';
 import { anySequence, type Step } from './sequence.ts';
 
-/** A number that changes within a group and back again is not written for it, so who told it last is another answer. */
+/** A number that changes within a group and back again is not written for it, so another answer reported it last. */
 const withoutTeller = ({ _seen_at, _answer_id, _earlier, ...row }: TextRow): TextRow => row;
 
 const allRows = async ({ warehouse, rows }: Loader): Promise<Readonly<Record<string, TextRow[]>>> => {
@@ -50,7 +50,7 @@ async function loadIn(warehouse: Warehouse, groups: Iterable<readonly Step[]>): 
   return receipts;
 }
 
-/** The same, which tells of each statement before it runs it. */
+/** The same, but it reports each statement before it runs it. */
 const recorded = (run: SqlExecutor, tell: (text: string) => void): SqlExecutor => ({
   rows: (text, parameters) => {
     tell(text);
@@ -94,7 +94,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
         for (const receipt of expected) expectAllAccounted(receipt);
         expect(await loadIn(together.warehouse, groups)).toEqual(expected);
         expect(await allRows(together)).toEqual(await allRows(oneByOne));
-        // The newest of each entity again, alone or with others: nothing that rests there is written.
+        // The newest of each entity again, alone or with others: no stored row is written.
         const before = await together.versions();
         const [last] = steps.toSorted((a, b) => Number(b.context.answerId) - Number(a.context.answerId));
         if (last) await loadIn(together.warehouse, [[last]]);

@@ -1,4 +1,4 @@
-/** Statements of a load: one after the other, however they are asked for. */
+/** Statements of a load: one after the other, in whatever way they are requested. */
 import { expect, it } from 'vitest';
 import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { Table } from '../../src/warehouse/schema/table-types.ts';
@@ -52,7 +52,7 @@ eachWarehouse('a run', (open) => {
       expect(await countIn(run, 'other')).toBe(30);
     }));
 
-  it('tells what a write threw by what comes next', async () => {
+  it('reports the error of a write at the next call', async () => {
     const failing = running(async (run) => {
       await run.write('select 1 / 0', []);
       await expect(run.count('select 1', [])).rejects.toThrow('division by zero');

@@ -24,7 +24,7 @@ async function loadBoth(warehouse: Warehouse, cik: string): Promise<void> {
   await loadBatch(warehouse, batchOf('pronet.post.reposts', asked, posts), 2);
 }
 
-/** Adds copies of the only row, told apart by one column; returns how many pages were touched for each. */
+/** Adds copies of the only row, distinguished by one column; returns how many pages were touched for each. */
 async function pagesFor(warehouse: Warehouse, table: string, counted: string, from: number, to: number) {
   const at = sql.table(`${warehouse.schema}.${table}`);
   const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>`

@@ -16,13 +16,13 @@ const HOSTILE = 'a"b\\c\nd} 1\n# TYPE evil counter\nevil 1';
 const monitors: Monitor[] = [];
 afterEach(() => Promise.all(monitors.splice(0).map((it) => it.close())));
 
-/** Time that stands still unless told, so that what is kept for seconds is kept as long as the test likes. */
+/** Time that passes only on command, so that a cache of seconds lasts as long as the test needs. */
 const NOW = Date.parse('2026-03-04T12:00:00Z');
 const clock = { at: NOW };
 beforeEach(() => {
   clock.at = NOW;
 });
-/** Whoever waits for the database has all the time that a slow machine takes. */
+/** Waits for the database for as long as a slow machine needs. */
 const forever = (_ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     signal?.addEventListener('abort', () => resolve());
@@ -61,7 +61,7 @@ const scrape = async (monitor: Monitor): Promise<Read> => readExposition((await 
 const valueOf = ({ samples }: Read, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
   samples.find((it) => it.name === name && JSON.stringify(it.labels) === JSON.stringify(labels))?.value;
 
-/** Two runs of one sync, one of another with a name that nobody should have, and a reading of the log. */
+/** Two runs of one sync, one of another with an unusual name, and a reading of the log. */
 async function fill({ db, ops, schema }: Warehouse): Promise<void> {
   const runs = sql.id(ops, 'runs');
   await sql`insert into ${runs} (id, sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, loaded, unchanged)
@@ -97,13 +97,13 @@ eachWarehouse('the monitor', (openWarehouse) => {
   // The first one is made for all.
   beforeAll(() => openWarehouse());
 
-  it('tells what the warehouse holds, of every process’s runs', async () => {
+  it('shows the warehouse, with the runs of every process', async () => {
     const warehouse = await openWarehouse();
     await fill(warehouse);
     const queues = () => Promise.resolve([{ queue: 'sync', state: 'waiting', jobs: 3 }]);
     const read = await scrape(await start(watched(warehouse, { queues })));
     const at = (time: string): number => Date.parse(time) / 1000;
-    const told = {
+    const readings = {
       build: valueOf(read, 'sluice_build_info', { version: '1.2.3', role: 'worker' }),
       up: valueOf(read, 'sluice_warehouse_up'),
       read: valueOf(read, 'sluice_figures_timestamp_seconds'),
@@ -124,7 +124,7 @@ eachWarehouse('the monitor', (openWarehouse) => {
       quarantine: valueOf(read, 'sluice_quarantine_open', { sync: 'pages' }),
       queue: valueOf(read, 'sluice_queue_jobs', { queue: 'sync', state: 'waiting' }),
     };
-    expect(told).toEqual({
+    expect(readings).toEqual({
       build: 1,
       up: 1,
       read: clock.at / 1000,
@@ -158,7 +158,7 @@ eachWarehouse('the monitor', (openWarehouse) => {
     expect(valueOf(read, 'process_cpu_seconds_total')).toBeGreaterThan(0);
   });
 
-  it('tells how long runs took that ended since it began, each once', async () => {
+  it('shows the durations of runs that ended since its start, each once', async () => {
     const warehouse = await openWarehouse();
     await fill(warehouse);
     const monitor = await start(watched(warehouse));
@@ -305,7 +305,7 @@ it('the monitor reports a taken address: an error if the address was set, a noti
   });
   other.close();
   const usual = createServer().listen(9464, '127.0.0.1');
-  // Taken by somebody else already is just as well.
+  // It is fine if another process already took it.
   await Promise.race([once(usual, 'listening'), once(usual, 'error')]);
   const notices: string[] = [];
   expect(await startMonitor(undefined, never, (message) => notices.push(message))).toBeUndefined();

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../src/service/endpoint.ts';
 import type { Resource } from '../../src/service/model.ts';
 import { type Item, sampleItem } from '../support/sample.ts';
 
-/** A text that is recognized where it comes to rest; anything may be inside, letters that no database takes among it. */
+/** A text that is recognized where it is stored; it may contain anything, also characters that no database accepts. */
 const text = fc
   .tuple(
     fc.string({ unit: 'binary', maxLength: 6 }),

@@ -1,4 +1,4 @@
-/** What differs from the contract is counted by place and kind, and tells no value. */
+/** Differences from the contract are counted by place and kind, without values. */
 import { expect, it } from 'vitest';
 import { batchOf } from '../support/loading.ts';
 

@@ -1,4 +1,4 @@
-/** Says what of an item has come to rest nowhere: no column, no list, no `extra` holds it. */
+/** Returns the parts of an item that were not stored: no column, no list and no `extra` holds them. */
 import type { Batch, Cell } from '../../src/normalize/batch.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';

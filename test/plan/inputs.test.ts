@@ -73,13 +73,13 @@ describe('lists', () => {
     ]);
   });
 
-  it('give a list field one element each, or a whole list', async () => {
+  it('give a list field one element each, or a complete list', async () => {
     expect(
       await read('endpoint: sec.search.companies, request: { count: 1 }, for_each: { forms: [10-K, 4, [10-Q, 8-K]] }'),
     ).toEqual([{ forms: ['10-K'] }, { forms: ['4'] }, { forms: ['10-Q', '8-K'] }]);
   });
 
-  it('must make whole requests', async () => {
+  it('must make complete requests', async () => {
     expect(await refusal('endpoint: photoshare.user.posts, for_each: [{ user: a, count: 1 }, { user: b }]')).toEqual([
       'a: an input is refused',
       '  input 2: missing: count (allowed is a whole number of at least 1)',
@@ -172,7 +172,7 @@ describe('files', () => {
     ).toHaveLength(4);
   });
 
-  it('give a million-character cell back whole', async () => {
+  it('return a million-character cell completely', async () => {
     const long = 'x'.repeat(1_000_000);
     expect(await read(`${POSTS}, for_each: { user: { file: in.csv } }`, { 'in.csv': `user\n${long}\n` })).toEqual(
       users(long),
@@ -247,13 +247,13 @@ describe('files that are refused', () => {
     expect([second, more]).toEqual([AT, []]);
   });
 
-  it('of text, asked for fields', async () => {
+  it('of text, whose fields are requested', async () => {
     expect((await refusal(`${PAGE}, for_each: { file: in.txt }`, { 'in.txt': 'a\n' }))[0]).toMatch(
       /^a: in\.txt has no named columns/,
     );
   });
 
-  it('without the column, told once where the columns are named', async () => {
+  it('without the column, reported once where the columns are named', async () => {
     const csv = 'url,x\nhttp://a.example,1\nhttp://b.example,2\n';
     expect(await refusal(column('in.csv', 'ulr'), { 'in.csv': csv })).toEqual([
       'a: 2 inputs are refused',
@@ -323,7 +323,7 @@ describe('files that are refused', () => {
     ]);
   });
 
-  it('tells twenty rows and counts the rest', async () => {
+  it('lists twenty rows and counts the rest', async () => {
     const lines = await refusal(column('in.csv'), { 'in.csv': `url,x\n${'a,b\n'.repeat(100)}` });
     expect([lines.length, lines[0], lines[21]]).toEqual([23, 'a: 100 inputs are refused', '  and 80 more']);
   });
@@ -410,7 +410,7 @@ describe('an age of an input', () => {
   const [A, B] = users('a', 'b');
   const HOUR_MS = 3_600_000;
 
-  it('stands among its fields, in lists, files and queries, and is none of them', async () => {
+  it('is written among the fields, in lists, files and queries, and is not one of them', async () => {
     const expected = [
       [A, HOUR_MS],
       [B, undefined],

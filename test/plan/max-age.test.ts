@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SyncDefinition } from '../../src/config/definition.ts';
 import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../src/control/freshness/max-age.ts';
-import { loadSync, toldOf, unmarked } from '../config/written.ts';
+import { loadSync, problemsOf, unmarked } from '../config/written.ts';
 import { syncOf } from './sync.ts';
 
 const ages = (of: MaxAgeOf, ...names: readonly string[]): unknown[] => names.map((user) => of({ user }));
@@ -17,7 +17,7 @@ describe('the age of an answer that serves', () => {
     expect(ages(maxAgesOf(sync(5), [input('a')]), 'a')).toEqual([5]);
   });
 
-  it('is the smallest of those who ask the same, and to ask anew is smaller than any', () => {
+  it('is the smallest among inputs with the same request, and no age is smaller than any', () => {
     const defaults = { with_similar_users: true, timeout: 60 };
     const twice = [input('a', 7), input('a', 3, defaults), input('b', 7), input('b')];
     expect(ages(maxAgesOf(sync(5), twice), 'a', 'b')).toEqual([3, 5]);
@@ -65,6 +65,6 @@ describe('a config', () => {
     ],
   ])('of %s is refused', async (forEach, message) => {
     const { text, places } = unmarked(`  a: { endpoint: photoshare.user, for_each: ${forEach} }`);
-    expect(await toldOf(text)).toEqual([`${places[0]}: ${message}`]);
+    expect(await problemsOf(text)).toEqual([`${places[0]}: ${message}`]);
   });
 });

@@ -183,7 +183,7 @@ describe('a window', () => {
     ],
     ['to --to', { to: '2024-02-01' }, sync, [['2024-01-01', '2024-02-01', 4]]],
     ['of one day', { from: TODAY, to: TODAY }, sync, [[TODAY, TODAY, 4]]],
-  ])('is asked %s', (_, facts, of, expected) => {
+  ])('is requested %s', (_, facts, of, expected) => {
     expect(daysOf(facts, of)).toEqual(expected);
   });
 
@@ -236,7 +236,7 @@ describe('the request log', () => {
     planTasks(of, [{}], { today: TODAY, ...facts }).map(({ body }) => body);
   const day = (of: number): string => `2024-05-${String(of).padStart(2, '0')}T00:00:00.000000Z`;
 
-  it('is read whole the first time, in the largest pages', () => {
+  it('is read completely the first time, in the largest pages', () => {
     expect(bodiesOf({})).toEqual([{ limit: 100 }]);
     expect(bodiesOf({}, { ...sync, request: { limit: 7 } })).toEqual([{ limit: 7 }]);
   });
@@ -284,7 +284,7 @@ describe('the request log', () => {
     ]);
   });
 
-  it('is asked just as the config says where that sets its times', () => {
+  it('is requested exactly as the config says if that sets its times', () => {
     const request = { start_time: '2024-05-01T10:00:00Z', end_time: '2024-05-01T11:00:00Z' };
     expect(bodiesOf({ logWatermark: '2024-05-08T12:30:00Z' }, { ...sync, request })).toEqual([
       { limit: 100, ...request },

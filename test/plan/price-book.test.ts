@@ -91,7 +91,7 @@ describe('a price book', () => {
     expect(maxPointsOf(book, 1000)).toBe(pointsFor({ points, per }, 1000));
   });
 
-  it('recovers a price by the items asked for, from the rows whose request is known', () => {
+  it('recovers a price by the requested items, from the rows whose request is known', () => {
     const known = times(40, (at) => {
       const asked = [20, 50, 100, 200][at % 4] as number;
       return sample(asked / 10, (at * 7) % 19, asked);
@@ -165,7 +165,7 @@ describe('a price book', () => {
     expect(expectedPointsOf(nothing, { asked: undefined, returned: 0, outcome: 'missing' })).toBe(1);
   });
 
-  it('tells what was seen, by items asked for and returned', () => {
+  it('shows the observed costs, by items requested and returned', () => {
     const log = [...times(10, (at) => sample(at + 1, 5, 50)), sample(7, 6, 50)];
     expect(learnPrices(A_CALL, log).levels).toEqual([
       { asked: 50, returned: 5, samples: 10, median: 5, mean: 5.5, low: 1, high: 9 },
@@ -173,15 +173,15 @@ describe('a price book', () => {
     ]);
   });
 
-  it('of which the samples follow no price tells what the most similar cost', () => {
-    // Two kinds of requests that the log does not tell apart.
+  it('whose samples follow no price shows the cost of the most similar ones', () => {
+    // Two kinds of requests that the log does not distinguish.
     const log = times(60, (at) => sample([1, 5, 9][at % 3] as number, 1));
     const book = learnPrices(A_CALL, log);
     expect(book).toMatchObject({ model: undefined, sure: 'some' });
     expect(expectedPointsOf(book, { asked: undefined, returned: 1 })).toBe(5);
     expect(maxPointsOf(book, undefined)).toBe(9);
     expect(expectedSizeOf(book, undefined).mean).toBe(5);
-    // Twice as many items as were ever asked for can cost twice as much.
+    // Twice as many items as were ever requested can cost twice as much.
     const counted = learnPrices(
       A_CALL,
       times(60, (at) => sample([1, 5, 9][at % 3] as number, 1, 40)),
@@ -191,7 +191,7 @@ describe('a price book', () => {
 });
 
 describe('what was not seen yet', () => {
-  it('is as dear as guessed while the samples bear the guess out', () => {
+  it('costs as much as guessed while the samples confirm the guess', () => {
     const book = learnPrices(
       PER_TEN,
       times(50, () => sample(1, 3, 1000)),
@@ -275,7 +275,7 @@ describe('a price that changed', () => {
     const way = [...now({ points: 3 }, 40), ...now({ points: 1, per: 10 }, 400)];
     const learned = learnPrices(PER_TEN, way);
     expect(learned).toMatchObject({ model: { by: 'call', points: 3 } });
-    // Where both prices come to the same, the old one can't be told from the new.
+    // Where both prices have the same result, the old one cannot be distinguished from the new one.
     expect(learned.samples).toBeGreaterThanOrEqual(40);
     expect(learned.samples).toBeLessThan(60);
   });
@@ -292,7 +292,7 @@ describe('a price that changed', () => {
   });
 
   it('is not seen in costs that follow no price', () => {
-    // Two points and one for each started ten: none of the shapes, however the newest five come to lie.
+    // Two points and one for each started ten: none of the shapes, whatever the newest five are.
     const log = times(120, (at) => 1 + ((at * 53) % 97)).map((items) => sample(2 + Math.ceil(items / 10), items, 100));
     const book = learnPrices(PER_TEN, log);
     expect(book.samples).toBe(120);
@@ -328,7 +328,7 @@ describe('the outlook of a request', () => {
     expect(expectedSizeOf(book, 100)).toMatchObject({ mean: 5.5, least: 1, answers: 2 });
   });
 
-  it('goes by requests that asked for nearly as many', () => {
+  it('uses requests for nearly as many items', () => {
     const usual = [
       { asked: 10, returned: 10, times: 50 },
       { asked: 900, returned: 90, times: 2 },
@@ -341,7 +341,7 @@ describe('the outlook of a request', () => {
     expect(expectedSizeOf(learnPrices(A_CALL, log), undefined)).toMatchObject({ mean: 3, variance: 3, least: 0 });
   });
 
-  it('without any answer is as full as asked', () => {
+  it('without any answer is as full as requested', () => {
     expect(expectedSizeOf(learnPrices(PER_TEN, []), 95)).toEqual({ mean: 10, variance: 0, least: 1, answers: 0 });
   });
 });

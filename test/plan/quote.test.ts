@@ -100,7 +100,7 @@ describe('a quote', () => {
     });
   });
 
-  it('keeps prices that are no whole points', () => {
+  it('keeps prices that are not integers', () => {
     expect(quoted(posts, never, guessed({ points: 0.5 }), false, PACE)).toMatchObject({
       low: 1,
       likely: 1.5,
@@ -127,7 +127,7 @@ describe('a quote', () => {
   });
 });
 
-describe('the quote of a question that may be asked in parts', () => {
+describe('the quote of a question that may be requested in parts', () => {
   const PER_REQUEST = guessed({ points: 2 });
   const question = (more: Partial<QuotedQuestion> = {}): QuotedQuestion => ({
     open: [{ count: 10 }],
@@ -135,7 +135,7 @@ describe('the quote of a question that may be asked in parts', () => {
     ...more,
   });
 
-  it('reaches from one request to all parts as long as it was never asked', () => {
+  it('ranges from one request to all parts as long as it was never requested', () => {
     expect(questionsQuoteOf([question(), question()], PER_REQUEST)).toMatchObject({ low: 4, high: 16, most: 16 });
     expect(quoteOf(5, [question(), question()], PER_REQUEST, false, PACE)).toMatchObject({
       requests: 5,

@@ -93,7 +93,7 @@ export async function booksIn(warehouse: Warehouse) {
       );
       return id;
     },
-    /** A reading of the whole log that began then. */
+    /** A reading of the complete log that began then. */
     read: (at: number): Promise<unknown> =>
       select(
         warehouse,

@@ -104,7 +104,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     expect(await spoolFiles(spool.folder)).toEqual([]);
   });
 
-  it('that was moved and is named anew is found by its marker', async () => {
+  it('that was moved and renamed is found by its marker', async () => {
     const scene = await sceneIn(await open(), threeAtOnce());
     const spool = await spoolIn();
     const { first } = await spooled(scene, spool);

@@ -1,4 +1,4 @@
-/** The request log and the ledger brought together: what is sure, what is only possible, and what each comes to. */
+/** The reconciliation of the request log with the ledger: certain matches, possible ones, and their results. */
 import { expect, it } from 'vitest';
 import { readReconciliation, reconcileCosts } from '../../src/recovery/reconcile/reconcile.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -47,7 +47,7 @@ function usual(open: Open): void {
     expect(await it.requests()).toEqual([
       { id: paid.id, charged: 4, points: 4 },
       { id: free.id, charged: 0, points: 0 },
-      // What is not complete may still be charged, and what is asked again will cost more.
+      // An incomplete row may still be charged, and a request that is sent again costs more.
       { id: open1.id, charged: null, points: 10 },
       { id: asked.id, charged: 2, points: 10 },
     ]);
@@ -100,7 +100,7 @@ function usual(open: Open): void {
     expect(await it.sums()).toMatchObject({ logged: 7, matched: 0, ambiguous: 5, others: { rows: 2, points: 2 } });
   });
 
-  it('judges lost answers that no run asks any more: paid, not charged, not sent, and what can’t be told', async () => {
+  it('assesses lost answers that no run requests any more: paid, not charged, not sent, and unknown', async () => {
     const it = await begun(open);
     const answered = await it.send({ at: 0 });
     await it.log({ at: 1, identifier: answered.identifier });
@@ -132,7 +132,7 @@ function usual(open: Open): void {
 
 /** The statements are the same for both; what else they do is shown on a server. */
 function further(open: Open): void {
-  it('is matched by the identifier that the service sent with its answer, unless that stands for several', async () => {
+  it('is matched by the identifier that the service sent with its answer, unless several share it', async () => {
     const it = await begun(open);
     const own = await it.send({ at: 0, header: 'theirs-1' });
     const endpoint = 'pronet.search.users';
@@ -144,7 +144,7 @@ function further(open: Open): void {
     const edge = await it.log({ at: 901 * SECOND, identifier: 'edge', endpoint: '/api/pronet/search/users' });
     await it.log({ at: 900 * SECOND, identifier: 'theirs-1', endpoint: '/api/microblog/user' });
     await it.reconcile();
-    // The first tells by how much the service's clock is ahead.
+    // The first shows how far the service's clock is ahead.
     expect(await it.matches()).toEqual(
       [`${own.id} ${row} identifier`, `${a.id} ${edge} ambiguous`, `${b.id} ${edge} ambiguous`].toSorted(),
     );
@@ -237,7 +237,7 @@ function further(open: Open): void {
     expect(await it.matches()).toEqual([`${b.id} ${row} identifier`]);
   });
 
-  it('tells answers that are not in it, of the time that was read whole', async () => {
+  it('lists answers that are not in it, for the time that was read completely', async () => {
     const it = await begun(open);
     await it.send({ at: 0 });
     await it.send({ at: 100 * SECOND });
@@ -287,7 +287,7 @@ function further(open: Open): void {
     ).toEqual([{ asked: 2, unlogged: 1 }]);
   });
 
-  it('was never read: there is nothing to tell', async () => {
+  it('was never read: there is nothing to report', async () => {
     const it = await begun(open);
     await it.send({ at: 0 });
     await it.reconcile();
@@ -314,7 +314,7 @@ function further(open: Open): void {
     expect(await it.matches()).toEqual(all);
   });
 
-  it('with more candidates than are listed, lists one that stands for them', async () => {
+  it('with more candidates than are listed, lists one for all of them', async () => {
     const it = await begun(open);
     for (let n = 0; n < 12; n += 1) await it.send({ at: n });
     await it.log({ at: 5 });

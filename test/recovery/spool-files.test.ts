@@ -1,4 +1,4 @@
-/** Answers on the disk: whole or not at all, for nobody else, within a cap, and never thrown away. */
+/** Answers on the disk: complete or absent, readable only by the owner, within a cap, and never deleted. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,7 +132,7 @@ describe('a spool', () => {
     ['a head of another kind', (path: string) => writeFile(path, 'null\n[]')],
     ['a head without its request', (path: string) => writeFile(path, '{"format":1,"sync":"x"}\n[]')],
     ['a file of a later format', (path: string) => writeFile(path, '{"format":2}\n[]')],
-  ])('sets a file aside that has %s, and tells its name', async (_, spoil) => {
+  ])('renames a file that has %s, and returns its name', async (_, spoil) => {
     const spool = openSpool({ folder: await folderOf() });
     await spool.keep(answer());
     await spool.keep(answer({ requestId: '18', receivedAt: new Date('2026-03-06T16:00:00Z') }));

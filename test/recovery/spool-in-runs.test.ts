@@ -41,7 +41,7 @@ function holding(then: SandboxOptions['respond'] = () => undefined): { readonly 
   };
 }
 
-/** What was asked since this was last called, but for looks into the request log. */
+/** The requests since the last call, without those for the request log. */
 const boughtIn = (scene: Scene) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
 
 /** A run whose database is gone from the first answer on, and the files that it leaves. */
@@ -111,7 +111,7 @@ eachWarehouse('a database that fails with calls in flight', (open) => {
     expect(askedAgain([...first, ...boughtIn(scene)]).size).toBe(0);
   });
 
-  it('and a fault of the program in the middle of it is told as one, with the answer kept', async () => {
+  it('and a bug of the program in the middle of it is reported as one, with the answer kept', async () => {
     const scene = await sceneIn(await open(), holding());
     const spool = await spoolOf();
     const end = await interrupted(scene, spool, CONFIG, () => new TypeError('x of undefined'));
@@ -169,11 +169,11 @@ eachWarehouse('what waits on the disk', (open) => {
     );
     expect(await scene.sync(CONFIG, { effects: { spool } })).toMatchObject({ exitCode: 0 });
     expect(await spoolFiles(spool.folder)).toEqual([]);
-    // The second sync asks all of it anew.
+    // The second sync requests everything again.
     expect(await answersOf(scene.warehouse)).toEqual([{ n: 12, unloaded: 0 }]);
   });
 
-  it('for another warehouse is left and told', async () => {
+  it('for another warehouse is left and reported', async () => {
     const { spool, files } = await waiting();
     const other = await sceneIn(await open());
     const run = only(await other.sync(CONFIG, { effects: { spool } }));
@@ -184,7 +184,7 @@ eachWarehouse('what waits on the disk', (open) => {
     );
   });
 
-  it('for a sync that is not in the config is left and told, and for one that is not run now too', async () => {
+  it('for a sync that is not in the config is left and reported, and so is one for a sync that does not run now', async () => {
     const { scene, spool, files } = await waiting();
     const other = `${service()}\nsyncs: { user: { endpoint: microblog.user, request: { user: acme_labs } } }\n`;
     expect(await scene.sync(other, { effects: { spool } })).toMatchObject({ exitCode: 0 });
@@ -196,7 +196,7 @@ eachWarehouse('what waits on the disk', (open) => {
     expect(await spoolFiles(spool.folder)).toEqual(files);
   });
 
-  it('and is damaged is set aside and told, and its request asked again as one in doubt', async () => {
+  it('and is damaged is renamed and reported, and its request is sent again as one in doubt', async () => {
     const { scene, spool, files, asked } = await waiting();
     const [cut = '', spoilt = ''] = files;
     await writeFile(join(spool.folder, cut), '{"for');
@@ -221,7 +221,7 @@ eachWarehouse('what waits on the disk', (open) => {
     expect(await answersOf(scene.warehouse)).toEqual([{ n: 7, unloaded: 0 }]);
   });
 
-  it('and was asked again meanwhile undoes nothing that the newer answer said', async () => {
+  it('and was requested again meanwhile undoes nothing that the newer answer reported', async () => {
     let version = 'old';
     const group = (id: unknown) => ({
       urn: { type: 'group', value: String(id) },
@@ -261,7 +261,7 @@ eachWarehouse('what waits on the disk', (open) => {
     );
   });
 
-  it('can’t be looked through: that is told, and the sync goes on', async () => {
+  it('cannot be read: that is reported, and the sync continues', async () => {
     const scene = await sceneIn(await open());
     const folder = await mkdtemp(join(tmpdir(), 'sluice-spool-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -89,7 +89,7 @@ describe('a secret', () => {
     }
   });
 
-  it('that begins like an address is taken out as a whole only', () => {
+  it('that begins like an address is removed only completely', () => {
     const redact = redactionOf(['postgres://sluice:secret-word@db.example.com:5432/warehouse'], '*');
     expect(redact('postgres://sluice:*@db.example.com')).toBe('postgres://sluice:*@db.example.com');
   });

@@ -187,10 +187,10 @@ if (chromium !== undefined) {
       });
     });
 
-    it('is told to a screen reader: landmarks, headings, named pictures and tables', async () => {
+    it('is readable by a screen reader: landmarks, headings, named pictures and tables', async () => {
       await opened('sample', async (tab) => {
         const { nodes } = await tab.send('Accessibility.getFullAXTree');
-        const told = (
+        const named = (
           nodes as readonly {
             readonly ignored: boolean;
             readonly role?: { readonly value: string };
@@ -198,7 +198,7 @@ if (chromium !== undefined) {
           }[]
         ).filter(({ ignored }) => !ignored);
         const names = (role: string): string[] =>
-          told.filter((it) => it.role?.value === role).map((it) => it.name?.value ?? '');
+          named.filter((it) => it.role?.value === role).map((it) => it.name?.value ?? '');
         expect(['banner', 'navigation', 'main', 'contentinfo'].map((role) => names(role).length)).toEqual([1, 1, 1, 1]);
         for (const role of ['image', 'img', 'table', 'region', 'link', 'heading']) {
           expect({ role, nameless: names(role).filter((it) => it === '').length }).toEqual({ role, nameless: 0 });

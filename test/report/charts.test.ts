@@ -22,7 +22,7 @@ describe('charts', () => {
         .map((it) => plain($(it).text()));
       const column =
         title === 'All endpoints' ? heads.indexOf('All') : Math.max(heads.indexOf(title), heads.length === 2 ? 1 : -1);
-      const told = table
+      const rows = table
         .find('tbody tr')
         .toArray()
         .map((it) => [plain($(it).children().first().text()), plain($(it).children().eq(column).text())]);
@@ -30,8 +30,8 @@ describe('charts', () => {
         .find('title')
         .toArray()
         .map((it) => /^(\S+): (\S+)/.exec(plain($(it).text()))?.slice(1));
-      expect({ title, shown }).toEqual({ title, shown: told });
-      const figures = told.map(([, figure = '']) => Number(figure.replaceAll(',', '')));
+      expect({ title, shown }).toEqual({ title, shown: rows });
+      const figures = rows.map(([, figure = '']) => Number(figure.replaceAll(',', '')));
       const heights = $(chart)
         .find('g')
         .toArray()
@@ -88,11 +88,11 @@ describe('charts', () => {
         .find('svg.strip title')
         .toArray()
         .map((it) => $(it).text().split(': '));
-      const told = table
+      const rows = table
         .find('tbody tr')
         .toArray()
         .map((it) => [plain($(it).children().first().text()), plain($(it).children().eq(heads.indexOf(sync)).text())]);
-      expect(shown).toEqual(told.filter(([, outcome]) => outcome !== ''));
+      expect(shown).toEqual(rows.filter(([, outcome]) => outcome !== ''));
       expect(shown).toHaveLength(byDay.filter((it) => it !== null).length);
     }
   });

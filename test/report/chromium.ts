@@ -37,11 +37,11 @@ export interface Tab {
   readonly evaluate: (expression: string) => Promise<unknown>;
   /** What was said in the console or wrong with the page, and each dialog. */
   readonly said: string[];
-  /** Every address that was asked for. */
+  /** Every requested address. */
   readonly asked: string[];
 }
 
-/** Each of these tells that something was said. */
+/** Each of these events is a message of the browser. */
 const SAYING = [
   'Runtime.consoleAPICalled',
   'Runtime.exceptionThrown',

@@ -53,7 +53,7 @@ describe('a template', () => {
     );
   });
 
-  it('keeps a stranger’s word apart from what stands beside it', () => {
+  it('isolates a text from outside from the text beside it', () => {
     expect(named('<').markup).toBe('<bdi>&lt;</bdi>');
     expect(named('a.b_c/').markup).toBe('<bdi>a.<wbr>b_<wbr>c/</bdi>');
   });

@@ -1,4 +1,4 @@
-/** The page that is made of a report: whole, harmless, and with the figures behind each chart. */
+/** The page of a report: complete, harmless, and with the figures behind each chart. */
 import { createHash } from 'node:crypto';
 import { type CheerioAPI, load } from 'cheerio';
 import { describe, expect, it } from 'vitest';
@@ -160,8 +160,8 @@ describe('the page', () => {
     expect(textOf($, '#coverage .lead')).toContain(
       'Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.',
     );
-    const told = $('#truncated-table tbody code').toArray();
-    expect(told.map((it) => $(it).text())).toEqual(['{"title":"x","exact":false}', '{"title": <secret>}']);
+    const shown = $('#truncated-table tbody code').toArray();
+    expect(shown.map((it) => $(it).text())).toEqual(['{"title":"x","exact":false}', '{"title": <secret>}']);
   });
 
   it('says what to do where there is nothing', () => {
@@ -189,7 +189,7 @@ describe('the page', () => {
     expect($('#balance-figures tbody tr').first().children().last().text()).toBe('');
   });
 
-  it('draws no balance that was told before its days', () => {
+  it('draws no balance that was reported before its days', () => {
     const [balance] = SAMPLE.money?.balances ?? [];
     if (!SAMPLE.money || !balance) throw new Error('the sample has a balance');
     const old = { ...balance, at: new Date('2026-01-02T03:04:05Z'), byDay: balance.byDay.map(() => null) };

@@ -23,7 +23,7 @@ eachWarehouse('a report', (open) => {
     });
   });
 
-  it('of ninety days tells what they hold', async () => {
+  it('of ninety days shows their contents', async () => {
     const warehouse = await open();
     await enterHistory(warehouse, NOW);
     const report = await readReport(warehouse, options);
@@ -101,7 +101,7 @@ eachWarehouse('a report', (open) => {
   it('of the quickstart has something in every section but the balance, and its sums are the log’s', async () => {
     const warehouse = await open();
     const { tookMs } = await runQuickstart(warehouse, '2026-03-06T12:00:00Z');
-    // What it asked is of the day that the report ends with.
+    // Its requests are of the last day of the report.
     expect(tookMs).toBeLessThan(HOUR_MS);
     const report = await readReport(warehouse, { ...options, now: new Date('2026-03-06T18:00:00Z') });
     const $ = load(reportPage(report));

@@ -8,7 +8,7 @@ describe('colours', () => {
   );
 
   it.each(themes.map((it, place) => [['light', 'dark', 'paper'][place], it] as const))(
-    'of %s can be told from the page',
+    'of %s is distinguishable from the page',
     (_name, colours) => {
       const against = (name: string): number => contrast(colours[name] ?? '', colours['page'] ?? '');
       for (const name of ['text', 'soft', 'link'])

@@ -7,7 +7,7 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Item, LogRow } from './items.ts';
 
-export interface Told<T = Item> {
+export interface Reply<T = Item> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -26,7 +26,7 @@ export function countingIds(): () => string {
   return () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`;
 }
 
-/** A sandbox with a clock that stands still, closed when the test ends. */
+/** A sandbox with a stopped clock, closed when the test ends. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await serveSandbox({ seed: 7, now: () => TODAY, newId: countingIds(), ...options });
   onTestFinished(() => sandbox.close());
@@ -41,28 +41,28 @@ export async function ask<T = Item>(
   endpoint: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Told<T>> {
+): Promise<Reply<T>> {
   const response = await fetch(sandbox.url + pathOf(endpoint), {
     method: 'POST',
     redirect: 'manual',
     headers: { 'access-token': SANDBOX_TOKEN, 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  return told(response);
+  return replyOf(response);
 }
 
 /** One page of the request log. */
 export async function askLog(
   sandbox: Pick<Sandbox, 'url'>,
   query: Readonly<Record<string, string>> = {},
-): Promise<Told<LogRow>> {
+): Promise<Reply<LogRow>> {
   const response = await fetch(`${sandbox.url}/token/requests?${new URLSearchParams(query).toString()}`, {
     headers: { 'access-token': SANDBOX_TOKEN },
   });
-  return told(response);
+  return replyOf(response);
 }
 
-async function told<T>(response: Response): Promise<Told<T>> {
+async function replyOf<T>(response: Response): Promise<Reply<T>> {
   const text = await response.text();
   const json = parsed(text);
   return {

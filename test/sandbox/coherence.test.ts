@@ -33,9 +33,9 @@ describe('one world', () => {
     expect(people).toHaveLength(200);
     const counts: number[] = [];
     for (const { urn } of people) {
-      const told = await ask<Education>(sandbox, 'pronet.user.education', { urn, count: 100 });
-      expect(told.status).toBe(200);
-      counts.push(told.items.length);
+      const reply = await ask<Education>(sandbox, 'pronet.user.education', { urn, count: 100 });
+      expect(reply.status).toBe(200);
+      counts.push(reply.items.length);
     }
     expect(new Set(counts)).toEqual(new Set([0, 1, 2, 3, 4]));
   });
@@ -43,9 +43,9 @@ describe('one world', () => {
   it('finds people by the schools that their educations name, and by no other', async () => {
     const sandbox = await startSandbox();
     const school = 'University of Berlin';
-    const told = await ask<Person>(sandbox, 'pronet.search.users', { count: 1000, education: [school] });
-    expect(told.items.length).toBeGreaterThan(5);
-    for (const { urn } of told.items.slice(0, 20)) {
+    const reply = await ask<Person>(sandbox, 'pronet.search.users', { count: 1000, education: [school] });
+    expect(reply.items.length).toBeGreaterThan(5);
+    for (const { urn } of reply.items.slice(0, 20)) {
       const educations = await ask<Education>(sandbox, 'pronet.user.education', { urn, count: 100 });
       expect(educations.items.map(({ company }) => company.name)).toContain(school);
     }
@@ -53,10 +53,10 @@ describe('one world', () => {
 
   it('has groups of people whom a search by name finds, the owner first', async () => {
     const sandbox = await startSandbox();
-    const { members, member_count: told } = (await ask<Group>(sandbox, 'pronet.group', { group: '1001' }))
+    const { members, member_count: reported } = (await ask<Group>(sandbox, 'pronet.group', { group: '1001' }))
       .items[0] as Group;
     expect(members[0]?.role).toBe('owner');
-    expect(told).toBeGreaterThanOrEqual(members.length);
+    expect(reported).toBeGreaterThanOrEqual(members.length);
     const seen = members.find(({ user }) => user.name !== 'Network Member' && user.headline !== null);
     const named = seen?.user as Person;
     const [first, ...last] = named.name.split(' ');
@@ -70,7 +70,7 @@ describe('one world', () => {
     expect((await ask<Education>(sandbox, 'pronet.user.education', { urn: named.urn, count: 1 })).status).toBe(200);
   });
 
-  it('has posts that others repeat, each repeating exactly the post asked about', async () => {
+  it('has posts with reposts, each of which repeats exactly the requested post', async () => {
     const sandbox = await startSandbox();
     for (const urn of KNOWN_POSTS) {
       const { items } = await ask<Post>(sandbox, 'pronet.post.reposts', { urn, count: 100 });
@@ -118,11 +118,11 @@ describe('one world', () => {
     }
   });
 
-  it('lets a repost be asked about like any post, and authors be people and companies', async () => {
+  it('answers requests for reposts like those for any post, and authors are people and companies', async () => {
     const sandbox = await startSandbox();
     const { items } = await ask<Post>(sandbox, 'pronet.post.reposts', { urn: KNOWN_POSTS[0], count: 100 });
-    const told = await ask<Post>(sandbox, 'pronet.post.reposts', { urn: items[0]?.['urn'], count: 5 });
-    expect([told.status, told.text]).toEqual([200, '[]']);
+    const reply = await ask<Post>(sandbox, 'pronet.post.reposts', { urn: items[0]?.['urn'], count: 5 });
+    expect([reply.status, reply.text]).toEqual([200, '[]']);
     const all = await Promise.all(
       Array.from({ length: 10 }, (_, at) =>
         ask<Post>(sandbox, 'pronet.post.reposts', {
@@ -159,7 +159,7 @@ describe('one world', () => {
     expect(made).toEqual(made.toSorted((a, b) => b - a));
   });
 
-  it('tells only what the switches of a photoshare profile ask for', async () => {
+  it('returns only what the switches of a photoshare profile request', async () => {
     const sandbox = await startSandbox();
     const user = 'acme_labs';
     const [plain] = (await ask<Profile>(sandbox, 'photoshare.user', { user, with_similar_users: false })).items;
@@ -247,8 +247,8 @@ describe('well-known entities', () => {
     const counts = async (endpoint: string, bodies: readonly object[]): Promise<number[]> => {
       const all: number[] = [];
       for (const body of bodies) {
-        const told = await ask(sandbox, endpoint, body);
-        all.push(told.status === 200 ? told.items.length : -told.status);
+        const reply = await ask(sandbox, endpoint, body);
+        all.push(reply.status === 200 ? reply.items.length : -reply.status);
       }
       return all;
     };
@@ -317,8 +317,8 @@ describe('what is not in the world', () => {
     ['webparser.parse', { url: 'https://site-1.example/files/map.pdf' }, 415],
   ] as const)('is refused by %s for %j with %i', async (endpoint, body, status) => {
     const sandbox = await startSandbox();
-    const told = await ask(sandbox, endpoint, body);
-    expect(told.status).toBe(status);
-    expect(told.json).toEqual({ detail: expect.any(String) });
+    const reply = await ask(sandbox, endpoint, body);
+    expect(reply.status).toBe(status);
+    expect(reply.json).toEqual({ detail: expect.any(String) });
   });
 });

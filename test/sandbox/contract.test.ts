@@ -46,12 +46,12 @@ const samples = new Map<string, readonly Item[]>();
 beforeAll(async () => {
   sandbox = await serveSandbox({ seed: 7, now: () => TODAY, newId: countingIds() });
   const all = async (endpoint: string, bodies: readonly unknown[]): Promise<void> => {
-    const told = await Promise.all(bodies.map((body) => ask(sandbox, endpoint, body)));
-    const statuses = new Set(told.map(({ status }) => status));
+    const reply = await Promise.all(bodies.map((body) => ask(sandbox, endpoint, body)));
+    const statuses = new Set(reply.map(({ status }) => status));
     expect([endpoint, ...statuses]).toEqual([endpoint, 200]);
     samples.set(
       endpoint,
-      told.flatMap(({ items }) => items),
+      reply.flatMap(({ items }) => items),
     );
   };
   const { microblog } = sandbox.world;

@@ -45,8 +45,8 @@ describe('a fault', () => {
       points: 10,
       faults: [always({ kind: 'status', status: 429, body: 'slow down', headers: { 'retry-after': '2' } })],
     });
-    const told = await ask(sandbox, 'pronet.group', group);
-    expect([told.status, told.text, told.headers.get('retry-after')]).toEqual([429, 'slow down', '2']);
+    const reply = await ask(sandbox, 'pronet.group', group);
+    expect([reply.status, reply.text, reply.headers.get('retry-after')]).toEqual([429, 'slow down', '2']);
     expect(sandbox.points()).toBe(10);
     expect(sandbox.requests()[0]).toMatchObject({ fault: 'status', status: 429, cost: 0 });
     sandbox.setFaults([]);
@@ -56,10 +56,10 @@ describe('a fault', () => {
     });
   });
 
-  it('tells an error where no body is given', async () => {
+  it('sends an error if no body is given', async () => {
     const sandbox = await startSandbox({ faults: [always({ kind: 'status', status: 503 })] });
-    const told = await ask(sandbox, 'pronet.group', group);
-    expect([told.status, told.json]).toEqual([503, { detail: 'Status 503, injected as a fault' }]);
+    const reply = await ask(sandbox, 'pronet.group', group);
+    expect([reply.status, reply.json]).toEqual([503, { detail: 'Status 503, injected as a fault' }]);
   });
 
   it('cuts the answer after some bytes, charging for it', async () => {
@@ -70,7 +70,7 @@ describe('a fault', () => {
     expect(sandbox.points()).toBe(9);
   });
 
-  it('never lets a whole answer through a cut', async () => {
+  it('never sends a complete answer despite a cut', async () => {
     const sandbox = await startSandbox({ faults: [always({ kind: 'cut', afterBytes: 1_000_000_000 })] });
     const { bytes, declared } = await watch(sandbox);
     expect(bytes).toBe((declared ?? 0) - 1);
@@ -115,11 +115,11 @@ describe('a fault', () => {
       points: 5,
       faults: [always({ kind: 'redirect', to: 'http://127.0.0.1:9/x' })],
     });
-    const told = await ask(sandbox, 'pronet.group', group);
-    expect([told.status, told.headers.get('location'), sandbox.points()]).toEqual([302, 'http://127.0.0.1:9/x', 5]);
+    const reply = await ask(sandbox, 'pronet.group', group);
+    expect([reply.status, reply.headers.get('location'), sandbox.points()]).toEqual([302, 'http://127.0.0.1:9/x', 5]);
   });
 
-  it.each([401, 402, 403] as const)('empties the balance from a request on, told by %i', async (status) => {
+  it.each([401, 402, 403] as const)('empties the balance from a request on, with status %i', async (status) => {
     const sandbox = await startSandbox({
       points: 100,
       faults: [{ on: { nth: 3 }, do: { kind: 'out_of_points', status } }],
@@ -127,9 +127,9 @@ describe('a fault', () => {
     const statuses: number[] = [];
     for (let nth = 0; nth < 5; nth++) statuses.push((await ask(sandbox, 'pronet.group', group)).status);
     expect(statuses).toEqual([200, 200, status, status, status]);
-    const told = await ask(sandbox, 'pronet.group', group);
-    expect(told.json).toEqual({ detail: expect.stringMatching(/^Points limit exhausted, /) });
-    expect(told.headers.get('x-error')).toBe('points_limit_exhausted');
+    const reply = await ask(sandbox, 'pronet.group', group);
+    expect(reply.json).toEqual({ detail: expect.stringMatching(/^Points limit exhausted, /) });
+    expect(reply.headers.get('x-error')).toBe('points_limit_exhausted');
     expect((await askLog(sandbox)).items[0]).toMatchObject({ is_points_run_out: true, points_left: 0 });
     sandbox.setPoints(1);
     expect((await ask(sandbox, 'pronet.group', group)).status).toBe(200);
@@ -139,26 +139,26 @@ describe('a fault', () => {
   it('revokes the token from a request on', async () => {
     const sandbox = await startSandbox({ faults: [{ on: { nth: 2 }, do: { kind: 'revoked' } }] });
     expect((await ask(sandbox, 'pronet.group', group)).status).toBe(200);
-    const told = await ask(sandbox, 'pronet.group', group);
-    expect([told.status, told.json]).toEqual([401, { detail: 'Invalid token' }]);
+    const reply = await ask(sandbox, 'pronet.group', group);
+    expect([reply.status, reply.json]).toEqual([401, { detail: 'Invalid token' }]);
     expect((await askLog(sandbox)).status).toBe(401);
   });
 
   it('answers late, in its own time', async () => {
     const sandbox = await startSandbox({ now: () => new Date(), faults: [always({ kind: 'slow', ms: 60 })] });
-    const told = await ask(sandbox, 'pronet.group', group);
-    expect(told.status).toBe(200);
-    expect(Number(told.headers.get('x-execution-time'))).toBeGreaterThanOrEqual(0.055);
+    const reply = await ask(sandbox, 'pronet.group', group);
+    expect(reply.status).toBe(200);
+    expect(Number(reply.headers.get('x-execution-time'))).toBeGreaterThanOrEqual(0.055);
   });
 
   it('charges and completes a request whose client gave up waiting', async () => {
-    const gate = Promise.withResolvers<undefined>();
+    const released = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
     const sandbox = await startSandbox({
       points: 10,
       respond: async () => {
         started.resolve(undefined);
-        await gate.promise;
+        await released.promise;
         return undefined;
       },
     });
@@ -174,7 +174,7 @@ describe('a fault', () => {
     await started.promise;
     asked.destroy();
     await gone;
-    gate.resolve(undefined);
+    released.resolve(undefined);
     await expect.poll(() => sandbox.points()).toBe(9);
     await expect
       .poll(async () => (await logOf(sandbox))[0])

@@ -8,9 +8,9 @@ import type { Sandbox } from '../../src/sandbox/serve.ts';
 
 const ENDPOINT = 'sec.search.companies';
 const search = async (sandbox: Sandbox, body: Item): Promise<readonly Filing[]> => {
-  const told = await ask<Filing>(sandbox, ENDPOINT, { count: 100, ...body });
-  expect(told.status).toBe(200);
-  return told.items;
+  const reply = await ask<Filing>(sandbox, ENDPOINT, { count: 100, ...body });
+  expect(reply.status).toBe(200);
+  return reply.items;
 };
 /** Everything, by asking the world behind the cap. */
 const all = (sandbox: Sandbox, body: Item): Filing[] =>
@@ -74,7 +74,7 @@ describe('filings', () => {
     expect(types([])).toEqual(types(['-no form']));
   });
 
-  it('are cut by forms into parts that make the whole', async () => {
+  it('are split by forms into parts that together are complete', async () => {
     const sandbox = await startSandbox();
     const window = { date_from: '2024-05-01', date_to: '2024-05-31' };
     const parts = [['10-K'], ['10-Q'], ['8-K'], ['-10-K', '-10-Q', '-8-K']].map((forms) =>
@@ -108,7 +108,7 @@ describe('filings', () => {
     expect(all(sandbox, { date_from: '2024-02-02', date_to: '2024-02-01' })).toEqual([]);
   });
 
-  it('are the same for a company whether it is asked for or found among all', async () => {
+  it('are the same for a company whether it is requested or found among all', async () => {
     const sandbox = await startSandbox();
     const window = { date_from: '2022-01-01', date_to: '2022-12-31' };
     const everything = all(sandbox, window).filter((item) => item.ciks.includes('0000320193'));
@@ -127,7 +127,7 @@ describe('filings', () => {
     expect(all(before, { date_from: '2026-03-03' })).toEqual([]);
   });
 
-  it('never are more than asked for', async () => {
+  it('are never more than requested', async () => {
     const sandbox = await startSandbox();
     for (const count of [1, 7, 100]) expect(await search(sandbox, { count, forms: ['10-K'] })).toHaveLength(count);
   });

@@ -77,13 +77,13 @@ describe('the log', () => {
   });
 
   it('has the row of a request that is under way, to be completed when its answer ends', async () => {
-    const gate = Promise.withResolvers<undefined>();
+    const released = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
     const sandbox = await startSandbox({
       respond: async ({ endpoint }) => {
         if (endpoint !== 'pronet.group') return undefined;
         started.resolve(undefined);
-        await gate.promise;
+        await released.promise;
         return undefined;
       },
     });
@@ -95,7 +95,7 @@ describe('the log', () => {
       if (name.startsWith('response_') || ['duration', 'points_left'].includes(name))
         expect([name, value]).toEqual([name, null]);
     }
-    gate.resolve(undefined);
+    released.resolve(undefined);
     await asked;
     const [completed] = (await askLog(sandbox)).items;
     expect(completed).toMatchObject({
@@ -106,7 +106,7 @@ describe('the log', () => {
     });
   });
 
-  it('starts its rows at different microseconds though the clock stands still', async () => {
+  it('starts its rows at different microseconds although the clock is stopped', async () => {
     const sandbox = await withRows(30, { now: () => TODAY });
     const started = (await askLog(sandbox, { limit: '100' })).items.map((row) => row.started_at);
     expect(started.every((at) => /^2026-03-02T09:30:00\.25\d{4}Z$/.test(at))).toBe(true);
@@ -135,7 +135,7 @@ describe('the log', () => {
     expect(started).toEqual(options.logOrder === 'ascending' ? started.toSorted() : started.toSorted().toReversed());
   });
 
-  it('lists ten rows unless told otherwise', async () => {
+  it('lists ten rows by default', async () => {
     expect((await askLog(await withRows(12))).items).toHaveLength(10);
   });
 
@@ -160,7 +160,7 @@ describe('the log', () => {
 describe('what the sandbox remembers', () => {
   it('is every request with its body, its identifier, its time and the digest of its answer', async () => {
     const sandbox = await startSandbox();
-    const told = await ask(sandbox, 'pronet.group', { group: '1003' }, { 'x-request-id': 'mine' });
+    const reply = await ask(sandbox, 'pronet.group', { group: '1003' }, { 'x-request-id': 'mine' });
     expect(sandbox.requests()).toEqual([
       {
         number: 1,
@@ -174,26 +174,26 @@ describe('what the sandbox remembers', () => {
         status: 200,
         cost: 1,
         count: 1,
-        sha256: sha256(told.text),
-        bytes: Buffer.byteLength(told.text),
+        sha256: sha256(reply.text),
+        bytes: Buffer.byteLength(reply.text),
         endedAt: expect.anything(),
       },
     ]);
   });
 
-  it('tells how many requests were under way', async () => {
-    const gate = Promise.withResolvers<undefined>();
+  it('records how many requests were in flight', async () => {
+    const released = Promise.withResolvers<undefined>();
     const arrived = Promise.withResolvers<undefined>();
     const sandbox = await startSandbox({
       respond: async ({ number }) => {
         if (number === 3) arrived.resolve(undefined);
-        await gate.promise;
+        await released.promise;
         return { body: [] };
       },
     });
     const asked = [1, 2, 3].map(() => ask(sandbox, 'pronet.group', { group: '1001' }));
     await arrived.promise;
-    gate.resolve(undefined);
+    released.resolve(undefined);
     await Promise.all(asked);
     expect(sandbox.requests().map(({ inFlight }) => inFlight)).toEqual([1, 2, 3]);
   });

@@ -9,9 +9,9 @@ const ENDPOINT = 'pronet.search.users';
 async function searcher(options: Parameters<typeof startSandbox>[0] = {}) {
   const sandbox = await startSandbox(options);
   const search = async (body: Item): Promise<readonly Person[]> => {
-    const told = await ask<Person>(sandbox, ENDPOINT, { count: 1000, ...body });
-    expect(told.status).toBe(200);
-    return told.items;
+    const reply = await ask<Person>(sandbox, ENDPOINT, { count: 1000, ...body });
+    expect(reply.status).toBe(200);
+    return reply.items;
   };
   return { sandbox, search };
 }
@@ -61,7 +61,7 @@ describe('a search for people', () => {
     expect(await search({ location: ['Nowhere'] })).toEqual([]);
   });
 
-  it('finds somebody in each of the twelve top-level industries, and nobody in two', async () => {
+  it('finds a person in each of the twelve top-level industries, and none in two', async () => {
     const { search } = await searcher({ size: 'demo' });
     const found = new Map<string, string>();
     for (const industry of TOP_LEVEL_INDUSTRIES) {
@@ -98,7 +98,7 @@ describe('a search for people', () => {
     expect(await search({ keywords: '!!' })).toEqual([]);
   });
 
-  it('never gives more than asked for, and the same people first', async () => {
+  it('never returns more than requested, and the same people first', async () => {
     const { search } = await searcher();
     const [few, many] = [await search({ count: 5, title: 'founder' }), await search({ count: 50, title: 'founder' })];
     expect(few).toHaveLength(5);

@@ -1,7 +1,7 @@
 /** What the sandbox refuses, with which status, and where it says the mistake is. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { ask, askLog, startSandbox, type Told } from './client.ts';
+import { ask, askLog, startSandbox, type Reply } from './client.ts';
 
 const urn = { type: 'activity', value: '7100000000000000001' };
 
@@ -53,9 +53,9 @@ describe('a request that breaks the contract', () => {
     ['pronet.group', '', ['body'], 'json_invalid'],
   ] as const)('%s %j is refused at %j as %s', async (endpoint, body, loc, type) => {
     const sandbox = await startSandbox();
-    const told = await ask(sandbox, endpoint, body);
-    expect(told.status).toBe(422);
-    expect(told.json).toEqual({ detail: [{ loc, msg: expect.stringMatching(/\w/), type }] });
+    const reply = await ask(sandbox, endpoint, body);
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ detail: [{ loc, msg: expect.stringMatching(/\w/), type }] });
     expect(sandbox.requests()[0]).toMatchObject({ status: 422, cost: 0, endpoint });
   });
 
@@ -67,13 +67,13 @@ describe('a request that breaks the contract', () => {
     [{ cursor: '2026-03-02 09:30:00 00:00' }, ['query', 'cursor']],
     [{ page: '2' }, ['query', 'page']],
   ] as const)('the log refuses %j at %j', async (query, loc) => {
-    const told = await askLog(await startSandbox(), query);
-    expect([told.status, placesOf(told)]).toEqual([422, [loc]]);
+    const reply = await askLog(await startSandbox(), query);
+    expect([reply.status, placesOf(reply)]).toEqual([422, [loc]]);
   });
 
-  it('is told of every mistake at once', async () => {
-    const told = await ask(await startSandbox(), 'sec.search.companies', { count: 200, timeout: 1, what: 1 });
-    expect(placesOf(told)).toEqual([
+  it('gets every mistake in one answer', async () => {
+    const reply = await ask(await startSandbox(), 'sec.search.companies', { count: 200, timeout: 1, what: 1 });
+    expect(placesOf(reply)).toEqual([
       ['body', 'count'],
       ['body', 'timeout'],
       ['body', 'what'],
@@ -85,10 +85,10 @@ describe('a request', () => {
   it('needs the token, on POST and on GET', async () => {
     const sandbox = await startSandbox({ points: 10 });
     for (const token of ['wrong', '']) {
-      const told = await ask(sandbox, 'pronet.group', { group: '1001' }, { 'access-token': token });
-      expect([told.status, told.json]).toEqual([401, { detail: 'Invalid token' }]);
-      expect(told.headers.get('x-error')).toBe('invalid_token');
-      expect(told.headers.get('x-token-points')).toBeNull();
+      const reply = await ask(sandbox, 'pronet.group', { group: '1001' }, { 'access-token': token });
+      expect([reply.status, reply.json]).toEqual([401, { detail: 'Invalid token' }]);
+      expect(reply.headers.get('x-error')).toBe('invalid_token');
+      expect(reply.headers.get('x-token-points')).toBeNull();
     }
     const bare = await fetch(`${sandbox.url}/token/requests`);
     expect([bare.status, await bare.json()]).toEqual([401, { detail: 'Invalid token' }]);
@@ -113,13 +113,13 @@ describe('a request', () => {
     expect((await ask(sandbox, 'pronet.group', { group: '1001' })).status).toBe(200);
   });
 
-  it('is told its identifier, the time it took and the points that are left', async () => {
+  it('gets its identifier, its duration and the points that are left', async () => {
     const sandbox = await startSandbox({ points: 10 });
-    const told = await ask(sandbox, 'pronet.group', { group: '1001' }, { 'x-request-id': 'mine' });
-    expect(told.headers.get('x-request-id')).toBe('mine');
-    expect(told.headers.get('x-execution-time')).toBe('0.000');
-    expect(told.headers.get('x-token-points')).toBe('9');
-    expect(told.headers.get('content-type')).toBe('application/json');
+    const reply = await ask(sandbox, 'pronet.group', { group: '1001' }, { 'x-request-id': 'mine' });
+    expect(reply.headers.get('x-request-id')).toBe('mine');
+    expect(reply.headers.get('x-execution-time')).toBe('0.000');
+    expect(reply.headers.get('x-token-points')).toBe('9');
+    expect(reply.headers.get('content-type')).toBe('application/json');
     const other = await ask(sandbox, 'pronet.group', { group: '1001' });
     expect(other.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -136,5 +136,5 @@ function chunked(port: number, path: string, body: string): Promise<number | und
   });
 }
 
-const placesOf = ({ json }: Told<unknown>): unknown[] =>
+const placesOf = ({ json }: Reply<unknown>): unknown[] =>
   (json as { readonly detail: readonly { readonly loc: unknown }[] }).detail.map(({ loc }) => loc);

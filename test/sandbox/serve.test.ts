@@ -80,8 +80,8 @@ describe('points', () => {
   it('are needed for the most that a request can cost, though it may cost less', async () => {
     const sandbox = await startSandbox({ points: 5 });
     const nobody = { first_name: 'Nobody' };
-    const told = await ask(sandbox, 'pronet.search.users', { count: 51, ...nobody });
-    expect([told.status, told.json]).toEqual([
+    const reply = await ask(sandbox, 'pronet.search.users', { count: 51, ...nobody });
+    expect([reply.status, reply.json]).toEqual([
       401,
       { detail: 'Points limit exhausted, the request may cost 6 and 5 are left' },
     ]);
@@ -90,13 +90,13 @@ describe('points', () => {
   });
 
   it('are set aside for requests under way, so that two can’t spend the last', async () => {
-    const gate = Promise.withResolvers<undefined>();
+    const released = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
     const sandbox = await startSandbox({
       points: 1,
       respond: async () => {
         started.resolve(undefined);
-        await gate.promise;
+        await released.promise;
         return undefined;
       },
     });
@@ -104,28 +104,28 @@ describe('points', () => {
     await started.promise;
     expect((await ask(sandbox, 'pronet.group', { group: '1002' })).status).toBe(401);
     expect(sandbox.points()).toBe(1);
-    gate.resolve(undefined);
+    released.resolve(undefined);
     expect((await first).status).toBe(200);
     expect(sandbox.points()).toBe(0);
   });
 
   it('never run out when there is no end of them', async () => {
     const sandbox = await startSandbox();
-    const told = await ask(sandbox, 'pronet.group', { group: '1001' });
-    expect(told.headers.get('x-token-points')).toBeNull();
+    const reply = await ask(sandbox, 'pronet.group', { group: '1001' });
+    expect(reply.headers.get('x-token-points')).toBeNull();
     expect((await askLog(sandbox)).items[0]).toMatchObject({ points_left: null, cost: 1 });
     expect(sandbox.points()).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
 describe('a hook that throws', () => {
-  it('is told by a 500 with its message', async () => {
+  it('is reported by a 500 with its message', async () => {
     const sandbox = await startSandbox({
       respond: () => {
         throw new Error('the hook broke');
       },
     });
-    const told = await ask(sandbox, 'pronet.group', { group: '1001' });
-    expect([told.status, told.json]).toEqual([500, { detail: 'The sandbox failed: the hook broke' }]);
+    const reply = await ask(sandbox, 'pronet.group', { group: '1001' });
+    expect([reply.status, reply.json]).toEqual([500, { detail: 'The sandbox failed: the hook broke' }]);
   });
 });

@@ -22,7 +22,7 @@ describe('a name in a request', () => {
     ['https://photos.example/alice', ['url photos.example/alice']],
     ['HTTPS://PHOTOS.example:443/x/../alice?#', ['url photos.example/alice']],
     ['photos.example/alice', ['url photos.example/alice']],
-    // A service may tell these apart.
+    // A service may distinguish these.
     ['http://photos.example:80/alice', ['url http://photos.example/alice']],
     ['https://photos.example/alice/', ['url photos.example/alice/']],
     ['https://photos.example//alice', ['url photos.example//alice']],
@@ -57,7 +57,7 @@ describe('a name in a request', () => {
     'http://[/x',
     'x'.repeat(641),
     'https://me:secret@photos.example/alice',
-  ])('%j names nobody', (text) => {
+  ])('%j names no entity', (text) => {
     expect(requestedName(USER, text).candidates).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe('a name in an answer', () => {
   it('is spelled as one in a request', () => {
     expect(shownName('url', 'https://photos.example/alice')).toEqual({ kind: 'url', name: 'photos.example/alice' });
     expect(shownName('alias', '@alice')).toEqual({ kind: 'alias', name: 'alice' });
-    // Where a query tells pages apart, it is a part of the name.
+    // A query that distinguishes pages is a part of the name.
     expect(shownName('url', 'https://photos.example/profile?id=5')?.name).toBe('photos.example/profile?id=5');
     expect(may(USER, 'https://photos.example/profile?id=7')).not.toContain('url photos.example/profile?id=5');
   });
@@ -146,7 +146,7 @@ describe('the catalog', () => {
     }
   });
 
-  it('declares names of nothing that no endpoint is asked for by name', () => {
+  it('declares names only for resources that an endpoint requests by name', () => {
     const asked = new Set(namings.map(({ naming }) => naming.resource().name));
     const named = rootTables.flatMap(({ resource }) => (resource.names ? [resource.name] : []));
     expect(new Set(named)).toEqual(asked);

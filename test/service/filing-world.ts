@@ -62,7 +62,7 @@ const STATES: Weights = [
   ['', 9],
 ];
 
-/** What a sync may split days by in these worlds: most forms, and the states but for those that tell none. */
+/** The values that a sync may split days by in these worlds: most forms, and the states except for missing ones. */
 export const SPLIT_BY = {
   forms: ['10-K', '10-Q', '8-K', '4', 'SC 13G', '424B2'],
   location_codes: STATES.map(([state]) => state).filter((state) => state !== ''),

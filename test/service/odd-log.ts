@@ -1,4 +1,4 @@
-/** A request log with the oddities that nobody has ruled out, and a walk through it to its end. */
+/** A request log with the oddities that the contract does not rule out, and a walk through it to its end. */
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
 import type { PageStep } from '../../src/service/paging.ts';
@@ -15,13 +15,13 @@ export interface OddRow {
 export interface Oddities {
   readonly order: 'ascending' | 'descending';
   readonly edge: 'inclusive' | 'exclusive';
-  /** Rows a page has at most, whatever is asked for. */
+  /** The most rows of a page, whatever is requested. */
   readonly pageSize?: number;
-  /** Every page is the whole log. */
+  /** Every page is the complete log. */
   readonly isUnpaged?: boolean;
-  /** Takes no heed of `start_time` and `end_time`. */
+  /** Ignores `start_time` and `end_time`. */
   readonly ignoresWindow?: boolean;
-  /** Takes no heed of `cursor`. */
+  /** Ignores `cursor`. */
   readonly ignoresCursor?: boolean;
   /** Digits of a second that are written; the log itself is exact to the microsecond. */
   readonly digits?: 0 | 3 | 6;
@@ -45,7 +45,7 @@ function writtenAs({ digits = 6, offset = 'Z' }: Oddities, at: number): string {
   return `${whole.slice(0, 19)}${digits === 0 ? '' : fraction.slice(0, digits + 1)}${offset}`;
 }
 
-/** The page that such a log gives, the nth that is asked for. */
+/** The page that such a log returns for the nth request. */
 export function oddPage(rows: readonly OddRow[], odd: Oddities, request: RequestBody, reading: number): unknown[] {
   const given = (name: string): number | undefined => {
     const text = request[name];

@@ -1,4 +1,4 @@
-/** The walk through logs with every oddity that nobody has ruled out: no row lost, and always an end. */
+/** The walk through logs with every oddity that the contract does not rule out: no row lost, and always an end. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Oddities, type OddRow, textAt, walkThrough } from './odd-log.ts';
@@ -37,7 +37,7 @@ describe('a walk', () => {
         logs,
         ({ instants, apart, kind, digits, cutsCursor, offset, pageSize, ignoresWindow, hasWindow, seed }) => {
           const rows = rowsAt(instants.map((at) => at * apart));
-          // As many as a page has can't be told from more; where the cursor is cut too, the next instant's come with them.
+          // A full page may hide further rows; if the cursor is truncated too, it includes the rows of the next instant.
           const readAgain = mostTies(rows, digits, 2);
           const size = pageSize ?? LIMIT;
           fc.pre((cutsCursor ? readAgain : mostTies(rows, digits, 1)) < size);
@@ -50,7 +50,7 @@ describe('a walk', () => {
             ...(pageSize !== undefined && { pageSize }),
             shortBy: (reading) => ((reading * 7 + seed) % 5 === 0 ? Math.max(0, size - readAgain - 1) : 0),
           };
-          // A log that writes less than it knows is asked for whole units of what it writes.
+          // A log that writes fewer digits than it stores is requested in full units of what it writes.
           const [from, to] = [10 * apart, 30 * apart].map((at) => Math.floor(at / 1_000_000) * 1_000_000) as [
             number,
             number,
@@ -117,7 +117,7 @@ describe('a walk', () => {
     }
   });
 
-  it('passes over what lies outside its window where the service takes no heed of that', () => {
+  it('skips rows outside of its window if the service ignores the window', () => {
     const long = rowsAt(Array.from({ length: 4000 }, (_, n) => n * SECOND));
     for (const kind of KINDS) {
       const window = { start_time: textAt(2000 * SECOND), end_time: textAt(2020 * SECOND) };
@@ -133,7 +133,7 @@ describe('a walk', () => {
       const { ids, warnings } = walkThrough(log, { ...kind, pageSize: 4 }, { limit: LIMIT }, 30);
       expect(log.filter(({ id, at }) => at !== 50 && !ids.has(id))).toEqual([]);
       expect(warnings.join()).toContain(textAt(50));
-      // The first page is such a one: only what follows shows that it was cut.
+      // The first page is one of these: only the following pages show that it was truncated.
       const first = rowsAt([
         ...Array.from({ length: 9 }, () => 50),
         ...(kind.order === 'ascending' ? [60, 61] : [10, 11]),

@@ -28,7 +28,7 @@ describe('once', () => {
 });
 
 describe('a full answer', () => {
-  it('has as many items as were asked for, or more', () => {
+  it('has as many items as were requested, or more', () => {
     expect(isFull({ request: { count: 2 }, items: [1] })).toBe(false);
     expect(isFull({ request: { count: 2 }, items: [1, 2] })).toBe(true);
     expect(isFull({ request: { count: 2 }, items: [1, 2, 3] })).toBe(true);
@@ -125,7 +125,7 @@ describe('a window', () => {
     expect(rest).toEqual({ ...request, date_to: '2024-03-24' });
   });
 
-  it('is asked with a greater count first, where that is allowed', () => {
+  it('is requested with a greater count first, if that is allowed', () => {
     const request = { count: 20, date_from: '2024-01-01', date_to: '2024-01-31' };
     expect(DAYS.follow([full(request)], { raiseCountTo: 100 }).requests).toEqual([{ ...request, count: 80 }]);
     expect(DAYS.follow([full({ ...request, count: 80 })], { raiseCountTo: 100 }).requests).toEqual([
@@ -143,7 +143,7 @@ describe('a window', () => {
       ...more,
     });
     /** Each of the first ten days of March 2024 held so many. */
-    const told = (each: number) => {
+    const evidenceOf = (each: number) => {
       const known = new Evidence(request('2024-03-01', '2024-03-31'), AT);
       for (let day = 1; day <= 10; day++)
         known.learnEarlier({
@@ -156,9 +156,9 @@ describe('a window', () => {
     };
     const splitBy: SplitBy = { forms: ['4', '10-K'], location_codes: ['CA'] };
     const insteadOf = (asked: RequestBody, each: number, by: SplitBy = splitBy) =>
-      DAYS.splitBefore?.(asked, { splitBy: by, evidence: told(each) });
+      DAYS.splitBefore?.(asked, { splitBy: by, evidence: evidenceOf(each) });
 
-    it('is cut without being asked, and one with room is not', () => {
+    it('is split without being sent, and one with room is not', () => {
       expect(insteadOf(request('2024-03-11', '2024-03-12'), 20)).toBeUndefined();
       const cut = insteadOf(request('2024-03-11', '2024-03-22'), 40);
       expect(cut?.requests.map((it) => [it['date_from'], it['date_to']])).toEqual([
@@ -180,7 +180,7 @@ describe('a window', () => {
       expect(insteadOf(request('2024-03-11', '2024-03-11', { forms: ['4', '10-K'] }), 300)).toBeUndefined();
     });
 
-    it('of which nothing is known is asked', () => {
+    it('of which nothing is known is sent', () => {
       const asked = request('2004-03-01', '2024-03-31');
       expect(DAYS.splitBefore?.(asked, { splitBy })).toBeUndefined();
       expect(DAYS.splitBefore?.(asked, { splitBy, evidence: new Evidence(asked, AT) })).toBeUndefined();
@@ -307,7 +307,7 @@ describe('a source of filings', () => {
   const asked = fc.subarray(['10-K', '10-Q', '8-K', '-10-K/A', '-4']);
   const named = fc.subarray(['10-K', '10-Q', '4'], { minLength: 1 });
 
-  it('gives all that was asked for and nothing else, each once, or a lower bound is said', () => {
+  it('returns exactly what was requested, each item once, or reports a lower bound', () => {
     fc.assert(
       fc.property(
         filings,

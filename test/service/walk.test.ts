@@ -1,4 +1,4 @@
-/** The walk through a log whose order and cursor edge nobody documents, against every kind that they could be of. */
+/** The walk through a log whose order and cursor edge are not documented, against every possible kind. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/request-body.ts';
@@ -69,7 +69,7 @@ const logOf = (...instants: readonly number[]): Row[] =>
 const idsOf = (log: readonly Row[]): string[] => log.map(({ id }) => id).toSorted();
 
 describe.each(KINDS)('a log that is %s', (_, kind) => {
-  it('is walked whole when no instant fills a page', () => {
+  it('is read completely if no instant fills a page', () => {
     const logs = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 25 });
     fc.assert(
       fc.property(logs, fc.integer({ min: 1, max: 6 }), (instants, limit) => {

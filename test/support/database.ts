@@ -11,13 +11,13 @@ export interface FreshDatabase {
 }
 
 /**
- * Creates a database with a name nobody else has: empty, or a copy of one that nobody is connected to.
+ * Creates a database with a unique name: empty, or a copy of one without connections.
  * The caller drops it; what is forgotten goes away with the server that the run started.
  */
 export async function freshDatabase(template = 'template0'): Promise<FreshDatabase> {
   const server = inject('postgresUrl');
   const name = `sluice_test_${randomBytes(8).toString('hex')}`;
-  // Without `strategy` the whole copy goes through the write-ahead log first, which takes up to three times as long.
+  // Without `strategy` the complete copy goes through the write-ahead log first, which takes up to three times as long.
   await execute(server, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;

@@ -1,4 +1,4 @@
-/** Postgres from the binaries of the checkout, in temporary folders, gone with the process that asked for it. */
+/** Postgres from the binaries of the checkout, in temporary folders, removed with the process that requested it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ wait $server && { [ -e "$program/again" ] || rm -rf "$program" "$data"; }
 `;
 
 /**
- * Starts an empty server. `locale` are arguments of initdb, `settings` those of `postgresql.conf`; its data lie in a
+ * Starts an empty server. `locale` are arguments of initdb, `settings` those of `postgresql.conf`; its data are in a
  * folder below `home`.
  */
 export async function startEmbedded(
@@ -252,7 +252,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Without the `PG...` variables of whoever runs the tests. */
+/** Without the `PG...` variables of the user who runs the tests. */
 function environment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }

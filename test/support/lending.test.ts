@@ -42,7 +42,7 @@ async function lent(): Promise<Loan> {
   return loan;
 }
 
-/** What is in a copy of the template that nobody else has used. */
+/** The contents of an unused copy of the template. */
 let template: Row;
 beforeAll(async () => {
   const pglite = await openMemory(await embeddedTemplate(true));
@@ -50,7 +50,7 @@ beforeAll(async () => {
   await pglite.close();
 });
 
-/** Tells databases apart: counts transactions, and never starts over. */
+/** Distinguishes databases: counts transactions, and never starts over. */
 const ageOf = async ({ pglite }: Loan): Promise<number> => {
   const { rows } = await pglite.query<{ age: string }>('select pg_current_xact_id()::text as age');
   return Number(rows[0]?.age);
@@ -106,7 +106,7 @@ describe('a database that is given back', () => {
     ['the position of a sequence', `select setval(pg_get_serial_sequence('sluice_ops.runs', 'id'), 9)`],
     ['rows of the template', 'delete from sluice_ops.kysely_migration'],
     ['a large object', 'select lo_create(0)'],
-  ])('is not given out again where somebody changed %s', async (_, statement) => {
+  ])('is not lent again if a borrower changed %s', async (_, statement) => {
     const { isSame } = await borrowedAfter((pglite) => pglite.exec(statement));
     expect(isSame).toBe(false);
   });

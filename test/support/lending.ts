@@ -4,7 +4,7 @@ import { openMemory } from '../../src/warehouse/connect/pglite.ts';
 import { embeddedTemplate } from './templates.ts';
 import { restorerOf, type Restore } from './restoring.ts';
 
-/** A database that its borrower alone uses; closing it is allowed, and then nobody else gets it. */
+/** A database that only its borrower uses. The borrower may close it; then it is not lent again. */
 export interface Loan {
   readonly pglite: PGlite;
   /** Takes it away: from then on every use by its borrower throws. A second call does nothing. */
@@ -51,7 +51,7 @@ async function open(): Promise<Database> {
   return { pglite, restore: await restorerOf(pglite) };
 }
 
-/** The database until it is revoked, and whether anything that was asked of it is still under way. */
+/** The database until it is revoked, and whether a statement is still running. */
 function handleOf(pglite: PGlite): { handle: PGlite; isIdle: () => boolean; revoke: () => void } {
   let underWay = 0;
   const end = (): void => void underWay--;

@@ -46,7 +46,7 @@ export interface Loader {
   readonly versions: () => Promise<string[]>;
 }
 
-/** Versions of the rows that tell what entities are, without those that tell what they were. */
+/** Versions of the rows with the current state of entities, without those of their history. */
 export const withoutHistory = (versions: readonly string[]): string[] =>
   versions.filter((version) => !/^\S+_(?:daily|changes) /.test(version));
 
@@ -54,7 +54,7 @@ export const withoutHistory = (versions: readonly string[]): string[] =>
 export const receivedAt = (answerId: number): string =>
   new Date(Date.UTC(2026, 10, 20) + answerId * 1000).toISOString().replace('000Z', '000000Z');
 
-/** What was asked, with the contract's defaults. */
+/** The request, with the contract's defaults. */
 export function askedOf(endpointName: string, request: RequestBody, sync = 'a_sync'): KeyedRequest {
   const endpoint = endpointOf(endpointName);
   const canonical = canonicalRequest(endpoint, request);

@@ -1,6 +1,6 @@
 /**
- * Another process: `node lock-holder.ts lock PATH` or `node lock-holder.ts open URL`. Told `take` on its input it takes
- * the lock, or opens the warehouse and writes a row, and says so; told `release` it lets go; it ends with its input.
+ * Another process: `node lock-holder.ts lock PATH` or `node lock-holder.ts open URL`. On `take` on its input it takes
+ * the lock, or opens the warehouse and writes a row, and reports that; on `release` it releases the lock; it ends with its input.
  */
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * One real Postgres for a whole test run, as a vitest global setup.
+ * One real Postgres for a test run, as a vitest global setup.
  * It is the server in `SLUICE_TEST_DATABASE_URL`, else a container where Docker answers, else the binaries that the
  * checkout brings. Tests reach it through `freshDatabase` in `./database.ts`.
  */
@@ -54,7 +54,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** The Postgres of a run; whoever asked for it stops it. */
+/** The Postgres of a run; the caller stops it. */
 export async function startServer(): Promise<Server> {
   const given = process.env['SLUICE_TEST_DATABASE_URL'] ?? '';
   if (given !== '') return reach(given);

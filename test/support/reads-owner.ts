@@ -1,6 +1,6 @@
 /**
  * Another process that has an embedded warehouse and answers readers: `node reads-owner.ts FOLDER`. It says `ready`, then
- * does what it is told on its input, line by line: `close` lets go in order; it ends with its input.
+ * follows the commands on its input, line by line: `close` closes it in order; it ends with its input.
  */
 import { createInterface } from 'node:readline';
 import { sql } from 'kysely';

@@ -17,7 +17,7 @@ export const minimalRequests: Readonly<Record<string, (entity: number) => Reques
   'photoshare.user.posts': (entity) => ({ user: `user ${entity}`, count: 100 }),
 };
 
-/** A request for everything that the endpoint can tell: each switch that a field waits for is on. */
+/** A request for everything that the endpoint can report: each switch that a field depends on is on. */
 export function fullRequest(endpoint: Endpoint, entity: number): RequestBody {
   const minimal = minimalRequests[endpoint.name];
   if (!minimal) throw new Error(`no minimal request for ${endpoint.name}: add one to test/support/requests.ts`);

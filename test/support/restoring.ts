@@ -13,7 +13,7 @@ const WRITES = `
     (pg_stat_get_tuples_inserted(c.oid) + pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::int as writes
   from pg_class c where c.relkind = 'r'`;
 
-/** Tables that hold nothing, and never did: emptying gives such a table its first state, down to its file. */
+/** Tables that are and were always empty: emptying gives such a table its first state, including its file. */
 const EMPTY = `select oid from pg_class where relkind = 'r' and oid >= 16384 and pg_relation_size(oid) = 0`;
 
 /** Notes on the size of an index as they are after `create index`; truncating leaves it unknown, for the planner too. */

@@ -9,7 +9,7 @@ export type Item = Record<string, unknown>;
 export interface SampleOptions {
   /** Which entity; its key depends on nothing else. */
   readonly entity: number;
-  /** What is said of it: two versions differ in every field that is neither of the key nor volatile. */
+  /** Its version: two versions differ in every field that is not in the key and not volatile. */
   readonly version?: number;
   /** Two of these differ in every volatile field. */
   readonly fleeting?: number;
@@ -32,12 +32,12 @@ export const STRANGER = 'a field nobody declared';
 interface Place extends Required<SampleOptions> {
   /** Field names below the resource, joined by dots. */
   readonly path: string;
-  /** Flattened names that tell this entity or element from others; these don't vary with the version. */
+  /** Flattened names that identify this entity or element; their values do not depend on the version. */
   readonly key: readonly string[];
   /** The flattened name so far, from the entity or element on. */
   readonly flat: string;
   readonly index: number;
-  /** How many entities this one stands in. */
+  /** How many entities contain this one. */
   readonly depth: number;
   /** What the entity is; the type of its URN. */
   readonly noun: string;

@@ -1,4 +1,4 @@
-/** What a whole test run makes once and each test file copies: a migrated warehouse of either kind. */
+/** What a test run creates once and each test file copies: a migrated warehouse of either kind. */
 import { randomBytes } from 'node:crypto';
 import { constants, cp, link, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
   const found = await readFile(kept).catch(() => undefined);
   if (found) return new Blob([found]);
   const made = await dataOf(migrated);
-  // Two files may make it at once; the first one's is everybody's, and whoever reads sees the whole of it.
+  // Two files may create it at once; all use the first one, and no reader sees an incomplete one.
   const unfinished = `${kept}.${randomBytes(8).toString('hex')}`;
   await writeFile(unfinished, Buffer.from(await made.arrayBuffer()));
   await link(unfinished, kept).catch((error: unknown) => {
@@ -67,7 +67,7 @@ async function embeddedFolder(): Promise<string> {
   return kept;
 }
 
-/** The name of a migrated database on the run's Postgres that nobody is connected to; made by the first file that asks. */
+/** The name of a migrated database on the run's Postgres without connections; the first caller creates it. */
 export async function postgresTemplate(): Promise<string> {
   const { database } = inject('templates');
   const server = inject('postgresUrl');

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { decompressBody } from '../../src/ledger/compression.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
-/** Each place that holds one of the texts: `schema.table.column: text`, `vault ID: text` or `spool FILE: text`. */
+/** Each place that holds one of the texts: `schema.table.column: text`, `answer ID: text` or `spool FILE: text`. */
 export async function tracesOf(
   warehouse: Warehouse,
   texts: readonly string[],
@@ -46,7 +46,7 @@ async function inVault({ db, ops }: Warehouse, texts: readonly string[]): Promis
     const bytes = await decompressBody(body, encoding);
     if (!bytes) throw new Error(`answer ${id} cannot be decompressed`);
     const text = Buffer.from(bytes).toString('utf8');
-    for (const it of texts) if (holds(text, it)) found.push(`vault ${id}: ${it}`);
+    for (const it of texts) if (holds(text, it)) found.push(`answer ${id}: ${it}`);
   }
   return found;
 }

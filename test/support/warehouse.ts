@@ -23,7 +23,7 @@ export interface OpenOptions {
   readonly schema?: string;
 }
 
-/** Opens a warehouse nobody else uses; it is closed and removed when the tests of its suite are done. */
+/** Opens a warehouse that no other test uses; it is closed and removed when the tests of its suite are done. */
 export type Open = (options?: OpenOptions) => Promise<Warehouse>;
 
 /** Runs a suite against the embedded warehouse and against a Postgres server. */

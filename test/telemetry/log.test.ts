@@ -52,7 +52,7 @@ describe('json', () => {
 });
 
 describe('plain', () => {
-  it('names the level of what is no information, and tells the facts', () => {
+  it('names every level except information, and writes the facts', () => {
     const { log, lines } = logged('plain', 'debug');
     log.info('begun', { sync: 'pages', tookMs: 12, left: undefined });
     log.warn('slow');

@@ -21,7 +21,7 @@ describe('createRedactor', () => {
     expect(createRedactor([password]).redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
   });
 
-  it('learns secrets later, and takes the longest of two out whole', () => {
+  it('learns secrets later, and removes the longest of two completely', () => {
     const redactor = createRedactor(['token']);
     redactor.add('token-with-more');
     expect(redactor.redact('token-with-more token')).toBe('[redacted] [redacted]');

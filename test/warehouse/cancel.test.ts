@@ -1,4 +1,4 @@
-/** A statement that is stopped at the server: given up, also behind a pooler, which tells its clients other keys, or out of time. */
+/** A statement that is stopped at the server: given up, also behind a pooler, which gives its clients other keys, or out of time. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts';
 import { startTlsProxy } from '../support/tls-proxy.ts';
 import { realEffects } from '../support/warehouse.ts';
 
-/** How a server tells a client its key: a letter, the length, the process and its secret. */
+/** The message with which a server gives a client its key: a letter, the length, the process and its secret. */
 const KEY = Buffer.from('4b0000000c', 'hex');
 /** How a request to cancel begins: its length and its code. */
 const CANCEL = Buffer.from('0000001004d2162e', 'hex');

@@ -25,13 +25,13 @@ async function liveComments({ db }: Warehouse): Promise<Map<string, string | nul
 
 eachWarehouse('comments', (open) => {
   it('are on every table, view and column, as the dictionary has them', async () => {
-    const told = dictionary().flatMap(({ area, table, about, columns }) => {
+    const described = dictionary().flatMap(({ area, table, about, columns }) => {
       const place = `${area === 'analyst' ? 'sluice' : 'sluice_ops'}.${table}`;
       return [[place, about] as const, ...columns.map((it) => [`${place}.${it.name}`, it.about] as const)];
     });
     const live = await liveComments(await open());
     const declared = [...live].filter(([place]) => !MIGRATORS.some((it) => place.startsWith(`sluice_ops.${it}`)));
-    expect(new Map(declared)).toEqual(new Map(told));
+    expect(new Map(declared)).toEqual(new Map(described));
     expect(live.size).toBeGreaterThan(declared.length + MIGRATORS.length);
     expect([...live.values()]).not.toContain(null);
     expect(live.size).toBeGreaterThan(500);

@@ -218,7 +218,7 @@ describe('a warehouse on a server', () => {
     expect(await one()).toEqual([{ one: 1 }]);
   });
 
-  it('lends no connection again whose end the server told, though its socket is open still', async () => {
+  it('lends no connection again whose end the server announced, although its socket is still open', async () => {
     const { port, close } = await startDeafProxy(database.url);
     onTestFinished(close);
     const warehouse = await open(changed((it) => (it.port = String(port))));

@@ -45,11 +45,16 @@ it('copied rows arrive unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 20 }), fc.nat({ max: 3 }), async (rows, inKey) => {
       const safe = rows.map(([text, flag, count]) => [text?.replaceAll('\0', '') ?? null, flag, count] as const);
-      const told = safe.map(([text, flag, count], place) => [place, text, flag, count === null ? null : String(count)]);
+      const expected = safe.map(([text, flag, count], place) => [
+        place,
+        text,
+        flag,
+        count === null ? null : String(count),
+      ]);
       const { numAffectedRows } = await copySets(
         inKey === 0
-          ? [{ key: [], rows: told }]
-          : told.map((row) => ({ key: row.slice(0, inKey), rows: [row.slice(inKey)] })),
+          ? [{ key: [], rows: expected }]
+          : expected.map((row) => ({ key: row.slice(0, inKey), rows: [row.slice(inKey)] })),
       );
       expect(numAffectedRows).toBe(BigInt(rows.length));
       expect(await all()).toEqual(

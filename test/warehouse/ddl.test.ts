@@ -72,11 +72,11 @@ describe('DDL', () => {
   });
 
   it('says something about every table and column', () => {
-    const told = ([...tables, ...operationsTables] as readonly DdlTable[]).flatMap((it) => [
+    const comments = ([...tables, ...operationsTables] as readonly DdlTable[]).flatMap((it) => [
       it.about,
       ...it.columns.map(({ about }) => about),
     ]);
-    expect(told.filter((it) => !/^[A-Z].+\.$/s.test(it))).toEqual([]);
+    expect(comments.filter((it) => !/^[A-Z].+\.$/s.test(it))).toEqual([]);
   });
 
   it('has an index that leads every foreign key', () => {

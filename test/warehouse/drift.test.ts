@@ -15,7 +15,7 @@ eachWarehouse('schema', (open, kind) => {
     warehouse = await open();
   });
 
-  it('equals the golden file; UPDATE_GOLDEN=1 writes it anew', async () => {
+  it('equals the golden file; UPDATE_GOLDEN=1 rewrites it', async () => {
     const dump = await dumpSchema(warehouse);
     if (UPDATE && kind === 'embedded') await writeFile(GOLDEN, dump);
     expect(dump).toBe(await readFile(GOLDEN, 'utf8'));

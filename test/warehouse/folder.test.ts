@@ -1,4 +1,4 @@
-/** Folders are made with those above them, and a place that takes none is told, at once. */
+/** Folders are created with their parents, and a place that accepts none is reported immediately. */
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('a folder', () => {
-  it('is made with those above it, and the topmost of these is told', async () => {
+  it('is created with its parents, and the topmost of these is returned', async () => {
     expect(await makeFolders(join(folder, 'a/b/c'), 0o700)).toBe(join(folder, 'a'));
     expect((await stat(join(folder, 'a/b/c'))).mode & 0o777).toBe(0o700);
     expect(await makeFolders(join(folder, 'a/b/d'))).toBe(join(folder, 'a/b/d'));

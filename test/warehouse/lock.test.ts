@@ -12,7 +12,7 @@ import { realEffects } from '../support/warehouse.ts';
 
 const PROGRAM = new URL('../support/lock-holder.ts', import.meta.url).pathname;
 
-/** Another process, told what to do line by line. */
+/** Another process, which gets its commands line by line. */
 class Holder {
   readonly process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -92,7 +92,7 @@ describe('the lock', () => {
     expect(await other.does('take')).toBe('taken');
   });
 
-  it('waits for an owner who is at work, no longer than asked', async () => {
+  it('waits for an owner that is at work, no longer than requested', async () => {
     const other = await holder('lock', path);
     expect(await other.does('take')).toBe('taken');
     let clock = 0;
@@ -112,7 +112,7 @@ describe('the lock', () => {
     (await release)();
   });
 
-  it('stops waiting when told to', async () => {
+  it('stops waiting when its signal aborts', async () => {
     const other = await holder('lock', path);
     expect(await other.does('take')).toBe('taken');
     const stop = new AbortController();
@@ -248,11 +248,11 @@ describe('a process', () => {
     ['one whose start is not known', { ...own, startTicks: null }, 'running'],
     ['one whose boot is not known', { ...own, boot: null }, 'running'],
     ['one on another machine whose boot is not known', { ...own, boot: null, host: 'elsewhere' }, 'elsewhere'],
-  ])('is told from others: %s', (_what, mark, fate) => {
+  ])('is distinguished from other processes: %s', (_what, mark, fate) => {
     expect(processStateOf(mark, own)).toBe(fate);
   });
 
-  it('that has ended is gone, also before its parent has asked', async () => {
+  it('that has ended is gone, also before its parent has read its status', async () => {
     // The program that takes the shell's place knows nothing of the child, which so becomes a zombie.
     const shell = spawn('/bin/sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],

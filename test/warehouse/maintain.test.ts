@@ -4,7 +4,7 @@ import { analyzeTables } from '../../src/warehouse/connect/analyze.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 eachWarehouse('maintenance', (open, kind) => {
-  it(`tells the planner how many rows there are${kind === 'embedded' ? ', and reclaims the dead ones' : ''}`, async () => {
+  it(`updates the planner's row counts${kind === 'embedded' ? ', and reclaims the dead ones' : ''}`, async () => {
     const warehouse = await open();
     const pages = async () => {
       const { rows } = await sql<{ rows: number; pages: string }>`
@@ -29,7 +29,7 @@ eachWarehouse('maintenance', (open, kind) => {
     else expect(Number(after?.pages)).toBeGreaterThan(100);
   });
 
-  it('stops when told to', async () => {
+  it('stops when its signal aborts', async () => {
     const warehouse = await open();
     const stopped = analyzeTables(
       warehouse,

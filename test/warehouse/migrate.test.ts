@@ -114,7 +114,7 @@ eachWarehouse('migrations', (open, kind) => {
     },
   );
 
-  it('name what stands in their way', async () => {
+  it('name what prevents them', async () => {
     const warehouse = await open({ migrated: false });
     await sql`create schema sluice_ops`.execute(warehouse.db);
     await sql`create table sluice_ops.runs (id int)`.execute(warehouse.db);

@@ -28,7 +28,7 @@ async function plansKept(url: string, text: string): Promise<{ readonly plans: n
   });
 }
 
-/** Stands between, and tells clients of a session of its own, as a pooler does. */
+/** A proxy that announces a session of its own to clients, as a pooler does. */
 async function pooler(server: string): Promise<string> {
   const { hostname, port } = new URL(server);
   const sockets = new Set<Socket>();

@@ -19,7 +19,7 @@ eachWarehouse('a query', (open, kind) => {
     expect(await readOnlyQuery(warehouse, both)).toEqual({ columns: ['a', 'b'], rows: [{ a: 0, b: 0 }] });
   });
 
-  it('tells the columns of an empty result', async () => {
+  it('returns the columns of an empty result', async () => {
     const { columns, rows } = await readOnlyQuery(warehouse, 'select sync, at from sync_inputs');
     expect({ columns, rows }).toEqual({ columns: ['sync', 'at'], rows: [] });
   });

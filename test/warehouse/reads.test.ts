@@ -81,8 +81,8 @@ describe('beside the process that has the embedded warehouse', () => {
   it('statements give what they would give there', async () => {
     const warehouse = await openToRead();
     expect(warehouse.isRemote).toBe(true);
-    const told = await readOnlyQuery(warehouse, 'select count(*), min(name), max(data::text)::jsonb as d from seen');
-    expect(told).toEqual({ columns: ['count', 'min', 'd'], rows: [{ count: 5000, min: 'row 1', d: { a: [1] } }] });
+    const result = await readOnlyQuery(warehouse, 'select count(*), min(name), max(data::text)::jsonb as d from seen');
+    expect(result).toEqual({ columns: ['count', 'min', 'd'], rows: [{ count: 5000, min: 'row 1', d: { a: [1] } }] });
     const { rows } = await sql`select number, name, at, data, array[1,2] as list, null::text as nothing
       from public.seen where number = any(${'{7}'}::int[]) and name = ${'row 7'}`.execute(warehouse.db);
     expect(rows).toEqual([
@@ -90,7 +90,7 @@ describe('beside the process that has the embedded warehouse', () => {
     ]);
   });
 
-  it('results come whole, in order, however long, and tell their columns when empty', async () => {
+  it('results arrive complete, in order, however long, and have columns even without rows', async () => {
     const warehouse = await openToRead();
     const { rows } = await readOnlyQuery(warehouse, 'select number from seen order by number desc');
     expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 5000 }, (_, at) => 5000 - at));
@@ -151,7 +151,7 @@ describe('beside the process that has the embedded warehouse', () => {
     expect(rows[0]?.path).not.toBe('nowhere');
   });
 
-  it('an error of the database is told as ever', async () => {
+  it('an error of the database is reported as without a reader', async () => {
     const warehouse = await openToRead();
     await expect(readOnlyQuery(warehouse, 'select nothing from nowhere')).rejects.toMatchObject({
       name: 'UsageError',
@@ -271,7 +271,7 @@ describe('reading through an owner', () => {
     await reads?.close();
   });
 
-  it('gives up a reader that leaves it waiting, and the owner goes on', async () => {
+  it('gives up a reader that leaves it waiting, and the owner continues', async () => {
     const idle = join(root, 'idle');
     await mkdir(idle);
     const own = await open();
@@ -307,7 +307,7 @@ describe('reading through an owner', () => {
     await expect(cut).rejects.toBeInstanceOf(TransientError);
   });
 
-  it('is not tried where nobody serves: a file, a folder, the socket of a process that was killed', async () => {
+  it('is not tried where no process serves: a file, a folder, the socket of a killed process', async () => {
     const where = await mkdtemp(join(root, 'stale-'));
     const path = join(where, 'reads.sock');
     expect(await findOwner(where)).toBeUndefined();
@@ -332,7 +332,7 @@ describe('reading through an owner', () => {
 });
 
 describe('when the owner is killed', () => {
-  it('a reader in the midst is told, and the next one opens the folder itself', async () => {
+  it('an active reader gets an error, and the next one opens the folder itself', async () => {
     const warehouse = await openToRead();
     await chmod(folder, 0o700);
     const cut = warehouse.db.transaction().execute(async (tx) => {

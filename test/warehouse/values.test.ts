@@ -145,7 +145,7 @@ describe('JSON', () => {
     ['[12e14, 1e16, 1e400]', [12e14, '1e16', '1e400']],
     ['{"text":"1234567890123456789"}', { text: '1234567890123456789' }],
     ['[0.1000000000000000055]', [0.1]],
-  ])('%s keeps every digit of a whole number', (text, value) => {
+  ])('%s keeps every digit of an integer', (text, value) => {
     expect(parseJson(text)).toEqual(value);
   });
 

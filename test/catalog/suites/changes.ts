@@ -127,7 +127,7 @@ export function changesSuite(ground: Ground): void {
 const anotherOf = (before: unknown, after: unknown): unknown =>
   Array.isArray(after) && JSON.stringify(before) === JSON.stringify(after) ? after.slice(1) : after;
 
-/** True of a given value that tells the items of one answer apart. */
+/** True for a value of the request that distinguishes the items of one answer. */
 const varies = (field: Extract<Field, { shape: 'given' }>): boolean => {
   const asked = { sync: '', requestKey: '', request: {} };
   return field.from(asked, 0) !== field.from(asked, 1);

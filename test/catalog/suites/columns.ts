@@ -1,4 +1,4 @@
-/** Every value of a full item rests where the naming rules say, and asking twice writes nothing. */
+/** Every value of a full item is stored where the naming rules say, and a second answer writes nothing. */
 import { expect, it } from 'vitest';
 import { rowsCount, type TextRow, receivedAt, shapesOf, withoutHistory } from '../../support/loading.ts';
 import { sampleItem, STRANGER } from '../../support/sample.ts';

@@ -1,4 +1,4 @@
-/** Lists as they shrink, empty, and are not told. */
+/** Lists that shrink, that become empty, and that are not reported. */
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../src/service/endpoint.ts';
 import { withoutHistory } from '../../support/loading.ts';
@@ -13,7 +13,7 @@ export function listsSuite(ground: Ground): void {
   describe.each(endpoints.filter(([, endpoint]) => listsOf(endpoint).length > 0))('%s', (name, endpoint) => {
     const cases = listsOf(endpoint).map(({ path }) => [path.join('.'), path] as const);
 
-    it.each(cases)('%s: replaced as a set; empty is none, null and absent are not told', async (_, path) => {
+    it.each(cases)('%s: replaced as a set; empty is none, null and absent are not reported', async (_, path) => {
       const loader = await ground.loader();
       const entity = ground.entity();
       const { request, asked } = questionOf(endpoint, entity);
@@ -46,7 +46,7 @@ export function listsSuite(ground: Ground): void {
       expect(await seen(elements.toReversed())).toEqual({ count: '3', rows: 3 });
     });
 
-    it.each(cases)('%s: null or absent from the start is told by no row and a null count', async (_, path) => {
+    it.each(cases)('%s: null or absent from the start gives no row and a null count', async (_, path) => {
       const loader = await ground.loader();
       for (const sent of [null, undefined]) {
         const entity = ground.entity();

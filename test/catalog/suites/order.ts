@@ -6,7 +6,7 @@ import { fullRequest } from '../../support/requests.ts';
 import { type Item, sampleItem } from '../../support/sample.ts';
 import type { Ground } from '../ground.ts';
 
-/** One answer of each endpoint, all about the same entities; what stands nested in item 0 is item 1 of its own endpoint. */
+/** One answer of each endpoint, all about the same entities; what is nested in item 0 is item 1 of its own endpoint. */
 const answers = catalog.map((endpoint) => ({
   name: endpoint.name,
   request: fullRequest(endpoint, 0),
@@ -43,7 +43,7 @@ export function orderSuite(ground: Ground): void {
       }
       const tables = [...new Set([...SHARED, ...DIMENSIONS])];
       const rows = await Promise.all(
-        tables.map(async (table) => [table, (await loader.rows(table)).map(told)] as const),
+        tables.map(async (table) => [table, (await loader.rows(table)).map(contentOf)] as const),
       );
       outcomes.push(Object.fromEntries(rows));
     }
@@ -56,7 +56,7 @@ export function orderSuite(ground: Ground): void {
 }
 
 /** Without who wrote it and when, in which the orders differ. */
-const told = (row: TextRow): TextRow =>
+const contentOf = (row: TextRow): TextRow =>
   Object.fromEntries(
     Object.entries(row).filter(
       ([name]) => !['_first_seen_at', '_changed_at', '_answer_id', '_part_hashes'].includes(name),

@@ -1,5 +1,5 @@
 /**
- * Takes the published schemas anew, by hand: `node test/deploy/schemas/vendor.ts FOLDER`, where FOLDER holds the two
+ * Updates the copies of the published schemas, by hand: `node test/deploy/schemas/vendor.ts FOLDER`, where FOLDER holds the two
  * unpacked wheels that README.md names. Of Kubernetes only the kinds that `deploy/` uses are kept, and nobody's prose.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

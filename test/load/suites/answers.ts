@@ -18,7 +18,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x5b])],
     ['arrays without end', '['.repeat(200_000)],
     ['deep arrays', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
-  ])('%s is quarantined whole', async (_, body) => {
+  ])('%s is quarantined completely', async (_, body) => {
     const loader = await ground();
     const before = await loader.versions();
     const { batch, receipt } = await loader.take('microblog.user', { user: 'x' }, body);
@@ -58,7 +58,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
     expect(batch.rejects).toEqual([{ position: 0, pointer: '/0', reason: expect.stringContaining('nested deeper') }]);
   });
 
-  it('more items than asked for load', async () => {
+  it('more items than requested load', async () => {
     const loader = await ground();
     const items = Array.from({ length: 5 }, (_, index) => ({ urn: { type: 'fsd_profile', value: `more ${index}` } }));
     expect((await loader.take('pronet.search.users', { count: 2 }, items)).receipt).toMatchObject({

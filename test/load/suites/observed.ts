@@ -63,7 +63,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     const id = `exact ${name} ${text}`;
     await profiles([profile(id, { name: text, profile_urls: [text, { [text]: text }] })]);
     const loader = await ground();
-    // One driver takes a BOM off the front of what it reads, so the length is asked for too.
+    // One driver removes a BOM at the start of a text, so the length is read too.
     expect((await profileOf(id))['name']?.replace(/^\ufeff/, '')).toBe(text.replace(/^\ufeff/, ''));
     expect(await loader.lengths('microblog_users', { rest_id: id }, ['name'])).toEqual([{ name: text.length }]);
     const urls = await loader.rows('microblog_user_profile_urls', { user_rest_id: id });
@@ -92,7 +92,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
       profile('null', { description: null, professional: null }),
       profile('empty', { description: '', professional: {} }),
       profile('odd', { description: [], professional: [] }),
-      profile('told', { professional: { professional_type: '' } }),
+      profile('given', { professional: { professional_type: '' } }),
       profile('empty objects', { birthdate: {}, verification_info: {} }),
     ]);
     expect(await profileOf('empty objects')).toMatchObject({
@@ -100,15 +100,15 @@ export function observedSuite(ground: () => Promise<Loader>): void {
       verification_info_is_identity_verified: null,
       extra: null,
     });
-    const told = { description: null, professional_professional_type: null, extra: null };
-    expect(await profileOf('absent')).toMatchObject(told);
-    expect(await profileOf('null')).toMatchObject(told);
-    expect(await profileOf('empty')).toMatchObject({ ...told, description: '' });
-    expect(await profileOf('odd')).toMatchObject({ ...told, extra: '{"description": [], "professional": []}' });
-    expect(await profileOf('told')).toMatchObject({ ...told, professional_professional_type: '' });
+    const expected = { description: null, professional_professional_type: null, extra: null };
+    expect(await profileOf('absent')).toMatchObject(expected);
+    expect(await profileOf('null')).toMatchObject(expected);
+    expect(await profileOf('empty')).toMatchObject({ ...expected, description: '' });
+    expect(await profileOf('odd')).toMatchObject({ ...expected, extra: '{"description": [], "professional": []}' });
+    expect(await profileOf('given')).toMatchObject({ ...expected, professional_professional_type: '' });
   });
 
-  it('a default stands for what a full answer leaves out, not for null and not in a preview', async () => {
+  it('a default replaces what a full answer leaves out, but not null, and not in a preview', async () => {
     const loader = await ground();
     await loader.take('photoshare.user', { user: 'd' }, [
       photoshareUser('default'),
@@ -337,7 +337,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     expect(await profileOf('twice')).toMatchObject({ name: 'last' });
   });
 
-  it('values that run together in a row are told apart', async () => {
+  it('values that would be equal when joined are distinguished', async () => {
     const loader = await profiles([
       profile('together', { name: 'ab', alias: 'c', url: null, profile_urls: ['1', '23'] }),
     ]);
@@ -390,7 +390,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     ]);
   });
 
-  it('an address of 3,600 characters loads, asked for or sent', async () => {
+  it('an address of 3,600 characters loads, requested or sent', async () => {
     const loader = await ground();
     // Random, because Postgres compresses before it measures an index entry.
     const noise = Array.from({ length: 3600 }, (_, index) =>
@@ -446,7 +446,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('hidden counts are negative, null is not 0, and an empty repost has neither text nor counts', async () => {
+  it('hidden counts are negative, null is not 0, and an empty repost has no text and no counts', async () => {
     const loader = await ground();
     const id = (value: string) => ({ urn: urn(value, 'activity'), url: 'u' });
     const empty = {
@@ -459,13 +459,13 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     };
     const hidden = { ...id('hidden'), comment_count: -1, reactions: [{ type: 'an open word', count: -1 }] };
     await loader.take('pronet.post.reposts', { urn: { type: 'activity', value: 'x' }, count: 9 }, [empty, hidden]);
-    const told = { text: null, comment_count: null, share_count: null, extra: null };
+    const expected = { text: null, comment_count: null, share_count: null, extra: null };
     expect(await loader.row('pronet_posts', { urn_value: 'empty' })).toMatchObject({
-      ...told,
+      ...expected,
       is_empty_repost: 'true',
     });
     expect(await loader.row('pronet_posts', { urn_value: 'hidden' })).toMatchObject({
-      ...told,
+      ...expected,
       comment_count: '-1',
       created_at_epoch: '0',
     });

@@ -39,7 +39,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
       expect(await it.majors()).toEqual([]);
     });
 
-    it('an answer as long as asked, or longer, overwrites and adds, and deletes nothing', async () => {
+    it('an answer as long as requested, or longer, overwrites and adds, and deletes nothing', async () => {
       const it = await begin('truncated');
       await it.take(9, ['a', 'b', 'c'].map(school));
       await it.take(2, ['x', 'y'].map(school));
@@ -60,7 +60,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
       expect(await it.majors()).toEqual(['x', 'b', 'c']);
     });
 
-    it('an older answer neither overwrites, adds nor deletes', async () => {
+    it('an older answer does not overwrite, add or delete', async () => {
       const it = await begin('older');
       const { answerId } = await it.take(9, ['a', 'b'].map(school), 200_000);
       expect((await it.take(9, ['x', 'y', 'z'].map(school), answerId - 1)).receipt).toMatchObject({
@@ -97,11 +97,11 @@ export function setsSuite(ground: () => Promise<Loader>): void {
         expect(await (await ground()).rows('pronet_users', { urn_value: name })).toHaveLength(1);
     });
 
-    it('are only added to by an answer as long as asked, or with something in quarantine', async () => {
+    it('are only added to by an answer as long as requested, or with something in quarantine', async () => {
       await search('adding', 9, people('h1', 'h2'));
       await search('adding', 9, [...people('h9'), { error: 'x' }]);
       expect(await hitsOf('adding')).toEqual(['0 h1', '0 h9', '1 h2']);
-      // The number asked for is part of the question, so the truncated question is one of its own.
+      // The requested count is part of the question, so the truncated question is a different one.
       await search('truncated', 2, people('h1', 'h2'));
       await search('truncated', 2, people('h4', 'h5'));
       expect(await hitsOf('truncated')).toEqual(['0 h1', '0 h4', '1 h2', '1 h5']);
@@ -115,7 +115,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
     });
   });
 
-  it('reposts are tied to the post that was asked about, which needs no row', async () => {
+  it('reposts are linked to the requested post, which needs no row', async () => {
     const loader = await ground();
     const asked = { urn: { type: 'activity', value: 'asked post' }, count: 9 };
     await loader.take('pronet.post.reposts', asked, [{ urn: urn('r1', 'activity') }, { urn: urn('r2', 'activity') }]);

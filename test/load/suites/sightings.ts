@@ -33,7 +33,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     expect(await person('s1')).toMatchObject({ name: 'Full', headline: null });
   });
 
-  it('of equal detail the newer one writes what it tells, and leaves what it does not', async () => {
+  it('of equal detail the newer one writes what it reports, and leaves what it does not', async () => {
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'One', headline: 'H' } }));
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'Two', headline: null } }));
     expect(await person('s2')).toMatchObject({ name: 'Two', headline: 'H', _detail: 'preview' });
@@ -90,7 +90,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     expect(await loader.versions()).toEqual(versions);
   });
 
-  it('an older one that tells more is not lost to a newer one that was loaded before it', async () => {
+  it('an older one that reports more is not lost to a newer one that was loaded before it', async () => {
     const loader = await ground();
     const preview = { urn: urn('s5'), name: 'Preview', headline: 'H', alias: null };
     const reference = { urn: urn('s5'), name: 'Reference', alias: 'a' };
@@ -107,16 +107,16 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
       answerId: answerId + 8,
     });
     expect(late.receipt).toMatchObject({ received: 1, loaded: 1 });
-    const told = (row: Readonly<Record<string, string | null>>) =>
+    const contentOf = (row: Readonly<Record<string, string | null>>) =>
       Object.fromEntries(
         Object.entries(row).filter(([name]) => name !== 'urn_value' && (name === '_detail' || !name.startsWith('_'))),
       );
-    expect(told(await person('s6'))).toEqual(told(inOrder));
-    // What tells as much or less than what is there, and is older, says nothing; nor does a replay.
+    expect(contentOf(await person('s6'))).toEqual(contentOf(inOrder));
+    // An older observation of the same or less detail changes nothing, and neither does a replay.
     await loader.take('pronet.post.reposts', REPOSTS, [post('by s6', { author: { urn: urn('s6'), name: 'Older' } })], {
       answerId: answerId + 7,
     });
-    expect(told(await person('s6'))).toEqual(told(inOrder));
+    expect(contentOf(await person('s6'))).toEqual(contentOf(inOrder));
     const versions = await loader.versions();
     await loader.take('pronet.post.reposts', REPOSTS, [post('by s6', { author: other(preview) })], {
       answerId: answerId + 8,
@@ -146,7 +146,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     });
   });
 
-  it('authors and mentions are companies by the type of their URN, else people; without a URN they are nobody', async () => {
+  it('authors and mentions are companies by the type of their URN, else people; without a URN they get no row', async () => {
     const loader = await ground();
     const types = ['fsd_company', 'company', 'school', 'fsd_profile', 'member', ''];
     await reposts(
@@ -317,7 +317,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     await reposts(post('by bom', { author: { urn: urn('\ufeffbom'), headline: '\ufeffH' } }));
     const { receipt } = await loader.take('pronet.search.users', { count: 9 }, [{ ...people[0], headline: '\ufeffH' }]);
     expect(receipt).toMatchObject({ unchanged: 1, written: {} });
-    // One driver takes a BOM off the front of what it reads, so the lengths are asked for.
+    // One driver removes a BOM at the start of a text, so the lengths are read.
     const found = await loader.lengths('pronet_users', { name: '\ufeffB' }, ['urn_value', 'name', 'headline']);
     expect(found).toEqual([{ urn_value: 4, name: 2, headline: 2 }]);
   });

@@ -1,11 +1,11 @@
-/** Under a request switch that is off, null and empty mean "not asked"; a value always counts. */
+/** Under a request switch that is off, null and empty mean "not requested"; a value always counts. */
 import { describe, expect, it } from 'vitest';
 import type { Loader } from '../../support/loading.ts';
 import { photosharePost, photoshareUser } from '../items.ts';
 
 export function switchesSuite(ground: () => Promise<Loader>): void {
   describe('photoshare.user', () => {
-    const told = {
+    const reported = {
       created_at: 1_700_000_000,
       similar_users: [{ id: 's' }],
       posts: [photosharePost('switched 1'), photosharePost('switched 2')],
@@ -16,10 +16,10 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       {},
     ];
 
-    it('with everything off, nothing told is touched', async () => {
+    it('with everything off, nothing reported before is touched', async () => {
       const loader = await ground();
       const on = { user: 'switched', with_posts: true, with_similar_users: true, with_creation_date: true };
-      await loader.take('photoshare.user', on, [photoshareUser('switched', told)]);
+      await loader.take('photoshare.user', on, [photoshareUser('switched', reported)]);
       const before = await loader.versions();
       const off = { user: 'switched', with_posts: false, with_similar_users: false, with_creation_date: false };
       for (const more of nothing) {
@@ -37,7 +37,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     it('with everything off, a value counts all the same', async () => {
       const loader = await ground();
       const off = { user: 'switched off', with_posts: false, with_similar_users: false, with_creation_date: false };
-      await loader.take('photoshare.user', off, [photoshareUser('switched off', told)]);
+      await loader.take('photoshare.user', off, [photoshareUser('switched off', reported)]);
       expect(await loader.row('photoshare_users', { id: 'switched off' })).toMatchObject({
         posts_count: '2',
         similar_users_count: '1',
@@ -45,7 +45,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       });
     });
 
-    it('from the start, not asked is null and none is 0', async () => {
+    it('from the start, not requested is null and none is 0', async () => {
       const loader = await ground();
       const user = (id: string): object => photoshareUser(id, { similar_users: [], posts: [] });
       await loader.take('photoshare.user', { user: 'x', with_posts: true, with_similar_users: false }, [
@@ -67,7 +67,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     it('with everything on, empty is none and null of a date is null', async () => {
       const loader = await ground();
       const on = { user: 'emptied', with_posts: true, with_similar_users: true, with_creation_date: true };
-      await loader.take('photoshare.user', on, [photoshareUser('emptied', told)]);
+      await loader.take('photoshare.user', on, [photoshareUser('emptied', reported)]);
       await loader.take('photoshare.user', on, [
         photoshareUser('emptied', { created_at: null, similar_users: [], posts: [] }),
       ]);
@@ -93,7 +93,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       [{}, counts(null, null, null)],
       [{ extract_minimal: true }, counts('0', null, null)],
       [{ extract_contacts: true }, counts('0', '0', '0')],
-    ])('asked with %j, empty lists count as told so', async (options, expected) => {
+    ])('requested with %j, empty lists count as reported', async (options, expected) => {
       const loader = await ground();
       const url = `https://page.example/${JSON.stringify(options).length}`;
       await loader.take('webparser.parse', { url, ...options }, [page({ links: [], emails: [], phones: [] })]);
@@ -107,7 +107,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       expect(await loader.row('web_pages', { requested_url: url })).toMatchObject(emptied);
     });
 
-    it('the key is the address asked for and the options of content, whichever way defaults are written', async () => {
+    it('the key is the requested address with the content options, whether or not defaults are written', async () => {
       const loader = await ground();
       const url = 'https://key.example/';
       await loader.take('webparser.parse', { url }, [page({ url: 'https://redirected.example/' })]);

@@ -48,8 +48,8 @@ export async function killed(
   const stage = await openStage(ground, { kind, configOf, onArrival: (number) => onArrival(number) });
   try {
     let died = 0;
-    const listen = (told: (number: number) => void): void => {
-      onArrival = told;
+    const listen = (onRequest: (number: number) => void): void => {
+      onArrival = onRequest;
     };
     for (const death of deaths) {
       await stage.passTime();
@@ -76,11 +76,11 @@ export async function killed(
  */
 function unlisted({ figures }: Verdict, died: number, last: Ended | undefined): string[] {
   const { inDoubt, mostInDoubtAtOnce } = figures;
-  const told = last?.summary?.syncs.reduce((sum, { doubts }) => sum + doubts.length, 0) ?? 0;
+  const listed = last?.summary?.syncs.reduce((sum, { doubts }) => sum + doubts.length, 0) ?? 0;
   return [
     ...(mostInDoubtAtOnce > IN_FLIGHT ? [`${mostInDoubtAtOnce} requests in doubt after one death`] : []),
     // After several kills, a sync may have ended and listed its losses in a process that was killed later.
-    ...(died === 1 && told !== inDoubt ? [`${inDoubt} attempts in doubt, and ${told} in the summary`] : []),
+    ...(died === 1 && listed !== inDoubt ? [`${inDoubt} attempts in doubt, and ${listed} in the summary`] : []),
   ];
 }
 
@@ -91,7 +91,7 @@ export const HURRIED = { longestWaitMs: 100 };
 export async function dying(
   stage: Pick<Stage, 'start' | 'sandbox'>,
   death: Death,
-  listen: (told: (number: number) => void) => void,
+  listen: (onRequest: (number: number) => void) => void,
   order: Omit<Order, 'config'> = HURRIED,
 ): Promise<Ended> {
   if ('at' in death && death.at !== 'mid_body')

@@ -41,8 +41,8 @@ export async function killedWorkers(
     onArrival: (number) => onArrival(number),
   });
   const order = { ...HURRIED, role: 'worker', chunkSize } as const;
-  const listen = (told: (number: number) => void): void => {
-    onArrival = told;
+  const listen = (onRequest: (number: number) => void): void => {
+    onArrival = onRequest;
   };
   try {
     await enterAll(stage);

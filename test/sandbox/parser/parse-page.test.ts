@@ -50,7 +50,7 @@ const html = (options: Partial<ParseOptions> = {}): string => parse(options).cle
 const text = (options: Partial<ParseOptions> = {}): string => load(html(options)).text();
 
 describe('a parse', () => {
-  it('tells the address, the title, the description and the metadata', () => {
+  it('returns the address, the title, the description and the metadata', () => {
     expect(parse()).toMatchObject({
       '@type': '@web_parser_result',
       url: URL_ASKED,
@@ -111,7 +111,7 @@ describe('exclude_tags', () => {
     expect(text({ exclude_tags: ['#*ad'] })).toMatch(/Buy!/);
   });
 
-  it('takes selectors with a star for selectors, and never drops the whole page', () => {
+  it('takes selectors with a star for selectors, and never drops the complete page', () => {
     expect(html({ exclude_tags: ['a[href*="microblog"]'] })).not.toMatch(/Follow/);
     expect(html({ exclude_tags: ['*ody', '*tml'] })).toContain('Story');
   });
@@ -207,7 +207,7 @@ describe('extract_contacts', () => {
     expect(phones).toEqual(['+49301234567', '+12125550100']);
   });
 
-  it('gives them from the whole page, whatever content is kept', () => {
+  it('returns them from the complete page, whatever content is kept', () => {
     const kept = { include_tags: ['h1'], exclude_tags: ['nav', 'p'], only_main_content: true };
     expect(parse({ ...kept, extract_contacts: true })).toMatchObject({
       links: LINKS,
@@ -230,7 +230,7 @@ describe('same_origin_links and social_links_only', () => {
 });
 
 describe('extract_minimal', () => {
-  it('gives title and links, and contacts only if asked for', () => {
+  it('returns title and links, and contacts only if requested', () => {
     expect(parse({ extract_minimal: true })).toEqual({
       '@type': '@web_parser_result',
       url: URL_ASKED,

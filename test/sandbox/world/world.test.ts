@@ -47,7 +47,7 @@ describe('draws', () => {
     expect(counts[1]).toBe(0);
   });
 
-  it('give distinct numbers, all of them when as many are asked for', () => {
+  it('give distinct numbers, all of them if as many are requested', () => {
     fc.assert(
       fc.property(fc.nat(50), fc.integer({ min: 1, max: 30 }), fc.nat(), (many, below, index) => {
         const found = distinct(drawing(1)('distinct'), index, many, below);

@@ -1,4 +1,4 @@
-/** The long-running roles as those see them who watch: health, metrics, alerts and `status`, of real processes over real sockets. */
+/** What the long-running roles report: health, metrics, alerts and `status`, of real processes over real sockets. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject, it, expect } from 'vitest';
@@ -37,9 +37,9 @@ syncs:
 const SYNCS = ['good', 'odd', 'refused', 'poor', 'costs', 'lost'];
 const NOTIFY = `import { appendFileSync, readFileSync } from 'node:fs';
 const { kind, state, sync } = JSON.parse(readFileSync(0, 'utf8'));
-appendFileSync('told', [kind, state, sync].join(' ') + '\\n');`;
+appendFileSync('alerts', [kind, state, sync].join(' ') + '\\n');`;
 
-/** An answer by whose text a metric with an input as its label would be known. */
+/** An answer whose text would show in a metric that has an input as its label. */
 const CANARY = 'canary-input';
 
 it('the roles report their health and the results of their runs, and send each alert once', {
@@ -92,7 +92,7 @@ it('the roles report their health and the results of their runs, and send each a
     started.push(schedule);
     expect((await schedule.ask('/readyz')).status).toBe(200);
 
-    // What comes due ends in each of the ways; the request log is read when the others are done.
+    // The due syncs end in each of the ways; the request log is read when the others are done.
     const alerts = (): unknown[] =>
       hooks.taken
         .map(({ body }) => body as { kind: string; state: string; sync: string | null })
@@ -107,7 +107,7 @@ it('the roles report their health and the results of their runs, and send each a
     ];
     await expect.poll(alerts, SOON).toEqual(first);
     const commanded = async (): Promise<string[]> =>
-      (await readFile(join(folder.path, 'told'), 'utf8')).trimEnd().split('\n').toSorted();
+      (await readFile(join(folder.path, 'alerts'), 'utf8')).trimEnd().split('\n').toSorted();
     await expect.poll(commanded, SOON).toEqual(first);
 
     const metricsRead = async () => readExposition((await schedule.ask('/metrics')).body);
@@ -167,14 +167,14 @@ it('the roles report their health and the results of their runs, and send each a
       ],
     });
 
-    // The same trouble again is no news.
+    // The same error again raises no further alert.
     expect((await here('schedule', '--redrive', 'refused')).out).toBe('1 job requeued: refused\n');
     await expect.poll(() => pages(sandbox.requests()), SOON).toBe(2);
     await expect
       .poll(async () => (await here('status')).out, SOON)
       .toMatch(/given up .* ago: refused: .*\ngiven up .* ago: lost: .*\nnext: .*--redrive/);
 
-    // A database that goes away and comes back.
+    // A database that stops and starts again.
     const name = new URL(database.url).pathname.slice(1);
     await execute(inject('postgresUrl'), `alter database ${name} with allow_connections false`);
     await execute(
@@ -191,7 +191,7 @@ it('the roles report their health and the results of their runs, and send each a
     await execute(inject('postgresUrl'), `alter database ${name} with allow_connections true`);
     for (const it of started) await expect.poll(async () => (await it.ask('/readyz')).status, SOON).toBe(200);
 
-    // One that ends has nothing in hand; the other is asked to end in the midst of a call, which it waits for.
+    // One process ends without work; the other is stopped during a call, for which it waits.
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(143);
     const call = Promise.withResolvers<void>();
@@ -217,7 +217,7 @@ it('the roles report their health and the results of their runs, and send each a
     expect(alerts()).toEqual(['failed cleared refused', ...first]);
     expect(ended.err + (await worker.ended).err).not.toContain(SANDBOX_TOKEN);
 
-    // Read by whoever comes next, the log has points left, and they do not last for ever.
+    // The next reading of the log shows points left, and they run out.
     expect((await here('sync', 'costs', '--quiet')).code).toBe(0);
     expect(alerts()).toEqual(['failed cleared refused', ...first, 'forecast raised '].toSorted());
   } finally {
@@ -230,7 +230,7 @@ it('the roles report their health and the results of their runs, and send each a
   }
 });
 
-/** Other tests run beside. */
+/** Other tests run at the same time. */
 const SOON = { timeout: 100_000, interval: 250 };
 const pages = (requests: readonly { readonly endpoint?: string | undefined }[]): number =>
   requests.filter(({ endpoint }) => endpoint === 'webparser.parse').length;
