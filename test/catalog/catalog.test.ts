@@ -6,7 +6,7 @@ import type { Endpoint } from '../../src/service/endpoint.ts';
 import { canonicalRequest } from '../../src/service/request-key.ts';
 import { bridgeTables, rootTables, tables } from '../../src/warehouse/schema/tables.ts';
 import { fullRequest, minimalRequests } from '../support/requests.ts';
-import { fieldsOf } from './ground.ts';
+import { fieldsOf } from './fixture.ts';
 
 const ENDPOINTS = new URL('../../src/service/endpoints/', import.meta.url);
 

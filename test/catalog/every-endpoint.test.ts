@@ -1,7 +1,7 @@
 /** The suites that every endpoint of the catalog inherits, on both kinds of warehouse. */
 import { describe } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { groundOf } from './ground.ts';
+import { fixtureOf } from './fixture.ts';
 import { changesSuite } from './suites/changes.ts';
 import { columnsSuite } from './suites/columns.ts';
 import { listsSuite } from './suites/lists.ts';
@@ -9,10 +9,10 @@ import { orderSuite } from './suites/order.ts';
 import { requiredSuite } from './suites/required.ts';
 
 eachWarehouse('every endpoint', (open) => {
-  const ground = groundOf(open);
-  describe('columns', () => columnsSuite(ground));
-  describe('required fields', () => requiredSuite(ground));
-  describe('lists', () => listsSuite(ground));
-  describe('changes', () => changesSuite(ground));
-  describe('order', () => orderSuite(ground));
+  const fixture = fixtureOf(open);
+  describe('columns', () => columnsSuite(fixture));
+  describe('required fields', () => requiredSuite(fixture));
+  describe('lists', () => listsSuite(fixture));
+  describe('changes', () => changesSuite(fixture));
+  describe('order', () => orderSuite(fixture));
 });

@@ -7,9 +7,9 @@ import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { makeDue } from '../engine/due.ts';
 import { SMALL } from '../flow/scene.ts';
-import { looking } from '../reliability/ground.ts';
+import { withWarehouse } from '../reliability/warehouse-templates.ts';
 import { copyEmbedded } from '../support/templates.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { type Ran, run, type Running, start, temporaryFolder } from './program-run.ts';
 
 const GROUPS = 12;
@@ -44,12 +44,12 @@ it('query, status, costs and report go through it, and what would write is refus
     SLUICE_CONFIG: file,
     HOME: folder.path,
   };
-  const here = (...words: string[]): Promise<Ran> => runHere(words, { env });
+  const here = (...words: string[]): Promise<Ran> => runInProcess(words, { env });
   const begin = (): Running => start(['schedule', '--listen', 'off'], { cwd: folder.path, env });
   const running: Running[] = [];
   try {
     await copyEmbedded(data);
-    await looking(`embedded:${data}`, async (warehouse) => {
+    await withWarehouse(`embedded:${data}`, async (warehouse) => {
       await makeDue(warehouse, await loadConfig(file, env));
     });
     const first = begin();

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/cli/commands.ts';
 import { SHELLS } from '../../src/cli/completion/scripts.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { temporaryFolder } from './program-run.ts';
 
 const commands = await allCommands();
@@ -30,7 +30,7 @@ afterAll(() => folder.remove());
 
 /** The words that are offered, or where paths are, the kind of these. */
 async function offered(...typed: string[]): Promise<string[]> {
-  const { code, out, err } = await runHere(['complete', '--', ...typed], { env: { SLUICE_CONFIG: config } });
+  const { code, out, err } = await runInProcess(['complete', '--', ...typed], { env: { SLUICE_CONFIG: config } });
   expect([code, err]).toEqual([0, '']);
   return out
     .split('\n')
@@ -43,7 +43,7 @@ describe('what is offered', () => {
     const listed = commands.filter(({ hidden }) => hidden !== true);
     expect(await offered('')).toEqual(listed.map(({ name }) => name));
     expect(await offered('--json', 'com')).toEqual(['completion']);
-    const { out } = await runHere(['complete', '--', 'sy']);
+    const { out } = await runInProcess(['complete', '--', 'sy']);
     expect(out).toBe(`sync\t${listed.find(({ name }) => name === 'sync')?.summary}\n`);
   });
 
@@ -133,8 +133,8 @@ describe.each(present)('%s', (shell) => {
 
 describe('sluice completion', () => {
   it('knows the shells that it says it knows, and refuses others', async () => {
-    for (const shell of SHELLS) expect((await runHere(['completion', shell])).out).toContain('complete -- ');
-    const { code, err } = await runHere(['completion', 'tcsh']);
+    for (const shell of SHELLS) expect((await runInProcess(['completion', shell])).out).toContain('complete -- ');
+    const { code, err } = await runInProcess(['completion', 'tcsh']);
     expect([code, err]).toEqual([2, expect.stringContaining('found "tcsh", allowed are bash, zsh, fish')]);
   });
 

@@ -12,7 +12,7 @@ import { select } from '../flow/rows.ts';
 import { fill, histories, machinery, writeHistory } from '../insight/cost-history.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { realEffects } from '../support/warehouse.ts';
-import { runHere, type HereOptions } from './here.ts';
+import { runInProcess, type InProcessOptions } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
 interface Sum {
@@ -49,8 +49,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const costs = (words: readonly string[] = [], options: HereOptions = {}): Promise<Ran> =>
-  runHere(['costs', ...words], {
+const costs = (words: readonly string[] = [], options: InProcessOptions = {}): Promise<Ran> =>
+  runInProcess(['costs', ...words], {
     ...options,
     env: { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: database.url },
   });

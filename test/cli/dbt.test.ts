@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { dbtSources } from '../../src/cli/reference/dbt.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import { views } from '../../src/warehouse/schema/views/views.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 
 type Test =
   | string
@@ -123,7 +123,7 @@ describe('sources of dbt', () => {
   });
 
   it('are printed for the schema of the config', async () => {
-    const { code, out } = await runHere(['dbt', '--config', 'configs/quickstart.yaml', '--warn-after', '48'], {});
+    const { code, out } = await runInProcess(['dbt', '--config', 'configs/quickstart.yaml', '--warn-after', '48'], {});
     expect(code).toBe(0);
     expect(out).toBe(dbtSources({ schema: 'sluice', warnAfterHours: 48 }));
   });

@@ -6,7 +6,7 @@ import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { temporaryFolder } from './program-run.ts';
 
 /** Clears the screen, sets a title, rings, turns the line round, goes back, and so on, in every way that there is. */
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 const ran = (words: readonly string[], columns: number | 'a pipe') =>
-  runHere(words, {
+  runInProcess(words, {
     ...(columns !== 'a pipe' && { columns }),
     env: {
       SLUICE_CONFIG: join(folder.path, 'sluice.yaml'),

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { freshDatabase } from '../support/database.ts';
 import { keptChannel } from './channels.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { temporaryFolder } from './program-run.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -26,7 +26,7 @@ const endpointsIn = async (dir: string): Promise<string[]> =>
 describe('at a terminal', () => {
   it('asks for endpoints, warehouse and points, and writes what was answered', async () => {
     const dir = fresh();
-    const { code, err } = await runHere(['init', '--dir', dir], {
+    const { code, err } = await runInProcess(['init', '--dir', dir], {
       columns: 80,
       answers: ['2, pronet.group', 'postgres', '750'],
     });
@@ -40,7 +40,7 @@ describe('at a terminal', () => {
   });
 
   it('prints the complete next steps if the token is that of the sandbox', async () => {
-    const { out, err } = await runHere(['init', 'webparser.parse', '--dir', fresh()], {
+    const { out, err } = await runInProcess(['init', 'webparser.parse', '--dir', fresh()], {
       env: { SLUICE_SERVICE_TOKEN: 'sandbox-token' },
     });
     expect(out + err).toContain('fill in the token');
@@ -50,7 +50,7 @@ describe('at a terminal', () => {
   it('takes what is usual for an empty line, and asks again for what can’t be had', async () => {
     const dir = fresh();
     const answers = ['webparser.prase', '', 'mysql', '', 'many', '0', ''];
-    const { code, err } = await runHere(['init', '--dir', dir], { columns: 80, answers });
+    const { code, err } = await runInProcess(['init', '--dir', dir], { columns: 80, answers });
     expect(code).toBe(0);
     expect(err).toContain('"webparser.prase" is not an endpoint for a first config; did you mean "webparser.parse"?');
     expect(err).toContain('"mysql" is not a kind of warehouse; allowed: embedded, postgres');
@@ -61,14 +61,14 @@ describe('at a terminal', () => {
   it('asks for nothing that a flag says', async () => {
     const dir = fresh();
     const words = ['init', 'all', '--warehouse', 'embedded', '--per-run', '9', '--dir', dir];
-    expect(await runHere(words, { columns: 80, answers: [] })).toMatchObject({ code: 0, err: '' });
+    expect(await runInProcess(words, { columns: 80, answers: [] })).toMatchObject({ code: 0, err: '' });
     expect(await endpointsIn(dir)).toHaveLength(catalog.length);
   });
 
   it('refuses before it asks when something is there', async () => {
     const dir = fresh();
-    await runHere(['init', '--dir', dir]);
-    const again = await runHere(['init', '--dir', dir], { columns: 80, answers: [] });
+    await runInProcess(['init', '--dir', dir]);
+    const again = await runInProcess(['init', '--dir', dir], { columns: 80, answers: [] });
     expect([again.code, again.err]).toEqual([2, expect.stringContaining('exist already; nothing was written')]);
   });
 });
@@ -80,7 +80,7 @@ describe('without a terminal', () => {
     ['as JSON', { columns: 80, answers: [] }, ['--json']],
   ])('takes what is usual: %s', async (_, options, flags) => {
     const dir = fresh();
-    expect(await runHere(['init', '--dir', dir, ...flags], options)).toMatchObject({ code: 0, err: '' });
+    expect(await runInProcess(['init', '--dir', dir, ...flags], options)).toMatchObject({ code: 0, err: '' });
     expect(await endpointsIn(dir)).toEqual(['webparser.parse', 'token.requests']);
   });
 
@@ -90,7 +90,7 @@ describe('without a terminal', () => {
     [['--per-run', '0'], 'init: --per-run: found "0", allowed is a whole number, 1 or more'],
   ])('refuses what can’t be had, and writes nothing: %j', async (words, message) => {
     const dir = fresh();
-    const { code, err } = await runHere(['init', ...words, '--dir', dir]);
+    const { code, err } = await runInProcess(['init', ...words, '--dir', dir]);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
     await expect(readdir(dir)).rejects.toThrow('ENOENT');
   });
@@ -99,20 +99,20 @@ describe('without a terminal', () => {
 describe('what it writes', () => {
   it('is accepted by check, with the commands to continue', async () => {
     const dir = fresh();
-    const { out } = await runHere(['init', 'pronet.user.education', '--dir', dir]);
+    const { out } = await runInProcess(['init', 'pronet.user.education', '--dir', dir]);
     expect(out).toContain(`next:\n  cd ${dir}\n  cp .env.example .env\n`);
     const database = await freshDatabase();
     const env = { ...ENV, DATABASE_URL: database.url };
-    const checked = await runHere(['check', '--config', join(dir, 'sluice.yaml')], { env });
+    const checked = await runInProcess(['check', '--config', join(dir, 'sluice.yaml')], { env });
     await database.drop();
     expect(checked).toMatchObject({ code: 0, out: expect.stringContaining('sluice.yaml: 3 syncs') });
   });
 
   it('leaves a .gitignore as it is, and warns when git would take secrets', async () => {
     const dir = fresh();
-    await runHere(['init', '--dir', dir]);
+    await runInProcess(['init', '--dir', dir]);
     await writeFile(join(dir, '.gitignore'), 'dist\n.sluice/\n');
-    const { code, err } = await runHere(['init', '--dir', dir, '--force']);
+    const { code, err } = await runInProcess(['init', '--dir', dir, '--force']);
     expect([code, err]).toEqual([0, expect.stringContaining('.gitignore is unchanged and lacks .env')]);
     expect(await readFile(join(dir, '.gitignore'), 'utf8')).toBe('dist\n.sluice/\n');
   });

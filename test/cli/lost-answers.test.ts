@@ -8,7 +8,7 @@ import type { LostAnswerSummary, Summary } from '../../src/ledger/summary.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
 /** What a terminal would obey. */
@@ -48,7 +48,7 @@ describe('sync and status', () => {
   });
 
   const sluice = (...words: readonly string[]): Promise<Ran> =>
-    runHere(words, {
+    runInProcess(words, {
       env: {
         SLUICE_CONFIG: join(folder, 'sluice.yaml'),
         SLUICE_SERVICE_URL: sandbox.url,

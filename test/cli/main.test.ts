@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { freshDatabase } from '../support/database.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { run, start, temporaryFolder } from './program-run.ts';
 
 const QUICKSTART = fileURLToPath(new URL('../../configs/quickstart.yaml', import.meta.url));
@@ -134,19 +134,19 @@ describe('a reader that goes away', () => {
 describe('init', () => {
   it('writes a config that check finds valid, and never over what is there', async () => {
     const at = join(folder.path, 'fresh');
-    const written = await runHere(['init', '--dir', at, '--json']);
+    const written = await runInProcess(['init', '--dir', at, '--json']);
     expect(written.code).toBe(0);
     expect(JSON.parse(written.out)).toEqual({
       written: ['sluice.yaml', '.env.example', 'sync.schema.json', '.gitignore'].map((name) => join(at, name)),
     });
-    const again = await runHere(['init', '--dir', at]);
+    const again = await runInProcess(['init', '--dir', at]);
     expect([again.code, again.err]).toEqual([2, expect.stringContaining('nothing was written')]);
     await writeFile(join(at, '.gitignore'), 'mine\n');
-    expect((await runHere(['init', '--dir', at, '--force'])).code).toBe(0);
+    expect((await runInProcess(['init', '--dir', at, '--force'])).code).toBe(0);
     expect(await readFile(join(at, '.gitignore'), 'utf8')).toBe('mine\n');
     const SLUICE_CONFIG = join(at, 'sluice.yaml');
     const env = { SLUICE_CONFIG, SLUICE_SERVICE_TOKEN: 'some-token', DATABASE_URL: 'embedded:memory://' };
-    const checked = await runHere(['check', '--json'], { env });
+    const checked = await runInProcess(['check', '--json'], { env });
     expect(JSON.parse(checked.out)).toMatchObject({ ok: true, exitCode: 0 });
     expect(checked.code).toBe(0);
   });

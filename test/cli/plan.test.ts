@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { temporaryFolder } from './program-run.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -31,7 +31,7 @@ async function planned(head: string, words: readonly string[] = [], syncs = SYNC
   const config = join(folder.path, 'sluice.yaml');
   await writeFile(config, `${head}prices: { pronet.search.users: ${price} }\n${syncs}`);
   const env = { SLUICE_CONFIG: config, DATABASE_URL: database.url };
-  const { code, out, err } = await runHere(['plan', ...words], { env });
+  const { code, out, err } = await runInProcess(['plan', ...words], { env });
   expect([code, err]).toEqual([0, '']);
   return out.trimEnd().split('\n').slice(2);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Command, commonOptions } from '../../src/cli/command.ts';
 import { allCommands } from '../../src/cli/commands.ts';
 import { parseCommandLine, type Program } from '../../src/cli/program.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 
 const commands = await allCommands();
 
@@ -81,23 +81,23 @@ describe('what is not known', () => {
     [['sandbox', '--faults', 'fire'], 'The fault "fire" is not valid'],
     [['sandbox', '--size', 'huge'], 'The sandbox has no size "huge"'],
   ])('is refused with exit code 2: %j', async (words, message) => {
-    const { code, out, err } = await runHere(words);
+    const { code, out, err } = await runInProcess(words);
     expect([code, out]).toEqual([2, '']);
     expect(err.startsWith(`sluice: ${message}`), err).toBe(true);
   });
 
   it('is shown without anything that a terminal would interpret', async () => {
-    const { code, err } = await runHere(['\u001b[2J\u009b2J\u202e']);
+    const { code, err } = await runInProcess(['\u001b[2J\u009b2J\u202e']);
     expect(code).toBe(2);
     expect(err).toContain('␛[2J\\u009b2J\\u202e');
     expect(err.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\u202e/u);
   });
 
   it('is a line of the log where a command that logs refuses it', async () => {
-    const { code, err } = await runHere(['replay', 'a', '--rebuild']);
+    const { code, err } = await runInProcess(['replay', 'a', '--rebuild']);
     expect(code).toBe(2);
     expect(JSON.parse(err)).toMatchObject({ level: 'error', exitCode: 2, next: 'Leave out the names, or --rebuild.' });
-    const inCi = await runHere(['replay', 'a', '--rebuild'], { env: { CI: 'true' } });
+    const inCi = await runInProcess(['replay', 'a', '--rebuild'], { env: { CI: 'true' } });
     expect(inCi.err).toMatch(/^sluice: replay: --rebuild rebuilds the tables of all syncs/);
   });
 });
@@ -130,7 +130,7 @@ describe.each(commands.map((it): [string, Command] => [it.name, it]))('%s', (nam
   });
 
   it('has a help that shows every option and example', async () => {
-    const { code, out, err } = await runHere([name, '--help']);
+    const { code, out, err } = await runInProcess([name, '--help']);
     expect([code, err]).toEqual([0, '']);
     for (const option of Object.keys(command.options)) expect(out).toContain(`--${option} `);
     for (const { line } of command.examples) expect(out.replaceAll(/\s+/g, ' ')).toContain(line);

@@ -10,7 +10,7 @@ import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { keptChannel } from './channels.ts';
 import { freshDatabase } from '../support/database.ts';
 import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 
 const TOKEN = 'sandbox-token';
 const GROUPS = ['1001', '1002', '1003'];
@@ -69,7 +69,7 @@ describe.each(KINDS)('plan (%s)', (_, made) => {
       DATABASE_URL: warehouse.url,
       CI: '1',
     };
-    return (await runHere(words, { env, now })).out;
+    return (await runInProcess(words, { env, now })).out;
   };
 
   it('quotes a guess as a guess, then what the log teaches, and a run is scored by it', async () => {

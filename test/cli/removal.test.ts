@@ -8,7 +8,7 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { SMALL } from '../flow/scene.ts';
 import { execute, freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
-import { type HereOptions, runHere } from './here.ts';
+import { type InProcessOptions, runInProcess } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
 const CONFIG = `syncs:
@@ -33,8 +33,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const sluice = (words: readonly string[], options: HereOptions = {}): Promise<Ran> =>
-  runHere(words, {
+const sluice = (words: readonly string[], options: InProcessOptions = {}): Promise<Ran> =>
+  runInProcess(words, {
     ...options,
     env: {
       SLUICE_CONFIG: join(folder, 'sluice.yaml'),

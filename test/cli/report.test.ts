@@ -10,7 +10,7 @@ import { enterHistory } from '../report/history.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { realEffects, SCHEMA } from '../support/warehouse.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { temporaryFolder } from './program-run.ts';
 
 const CONFIG = `
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 const sluice = (words: readonly string[], url: string | undefined) =>
-  runHere(words, { env: { SLUICE_CONFIG: join(folder.path, 'sluice.yaml'), DATABASE_URL: url ?? '' } });
+  runInProcess(words, { env: { SLUICE_CONFIG: join(folder.path, 'sluice.yaml'), DATABASE_URL: url ?? '' } });
 
 describe.each(['embedded', 'postgres'])('sluice report (%s)', (kind) => {
   it('writes one file and says so', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
 const CONFIG = `syncs:
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const sluice = (words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-  runHere(words, {
+  runInProcess(words, {
     env: { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: `embedded:${join(folder, 'data')}`, ...env },
     // A day before Berlin's clocks go forward over half past two.
     now: () => new Date('2026-03-28T12:00:00Z'),
@@ -63,7 +63,7 @@ it('status --watch prints the status again until it is stopped, in place of the 
     stop.signal.throwIfAborted();
   };
   const env = { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: `embedded:${join(folder, 'watched')}` };
-  const ran = await runHere(['status', '--watch'], { env, sleep, signal: stop.signal, columns: 80 });
+  const ran = await runInProcess(['status', '--watch'], { env, sleep, signal: stop.signal, columns: 80 });
   expect(ran.code).toBe(0);
   expect(waits).toEqual([2000, 2000, 2000]);
   const shown = `\u001b[H\u001b[2Jnothing has run yet; run sluice sync\nwarehouse: ${join(folder, 'watched')}\n`;

@@ -11,7 +11,7 @@ import { select } from '../flow/rows.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { type Leak, leaks, PASSWORD, SPELLINGS, TOKEN } from './leaks.ts';
 import { run, temporaryFolder } from './program-run.ts';
 
@@ -137,7 +137,7 @@ describe('no secret is printed or written', () => {
       const output: string[] = [];
       const codes: number[] = [];
       for (const words of leak.runs) {
-        const { code, out, err } = await runHere(words, { env });
+        const { code, out, err } = await runInProcess(words, { env });
         codes.push(code ?? -1);
         output.push(out, err);
         expectNoSecret(out, `stdout of ${words.join(' ')}`);

@@ -11,7 +11,7 @@ import { select } from '../flow/rows.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { realEffects } from '../support/warehouse.ts';
-import { runHere } from './here.ts';
+import { runInProcess } from './in-process.ts';
 import { temporaryFolder } from './program-run.ts';
 
 it.each([
@@ -57,7 +57,7 @@ describe('answers that the database could not take', () => {
       SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
       DATABASE_URL: database.url,
     };
-    const ran = (...words: string[]) => runHere(words, { env });
+    const ran = (...words: string[]) => runInProcess(words, { env });
     expect((await ran('migrate')).code).toBe(0);
     const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
     try {

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { runHere, type HereOptions } from './here.ts';
+import { runInProcess, type InProcessOptions } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
 const TOKEN = 'sandbox-token';
@@ -53,8 +53,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const sluice = (words: readonly string[], { env = {}, ...options }: HereOptions = {}): Promise<Ran> =>
-  runHere(words, {
+const sluice = (words: readonly string[], { env = {}, ...options }: InProcessOptions = {}): Promise<Ran> =>
+  runInProcess(words, {
     ...options,
     env: {
       SLUICE_CONFIG: join(folder, 'sluice.yaml'),

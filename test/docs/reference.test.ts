@@ -10,7 +10,7 @@ import { schemaText } from '../../src/cli/reference/schema-text.ts';
 import * as errors from '../../src/errors.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
-import { runHere } from '../cli/here.ts';
+import { runInProcess } from '../cli/in-process.ts';
 
 const commands = await allCommands();
 
@@ -28,7 +28,7 @@ describe('sluice docs', () => {
   it('writes stale files, and with --check only reports them, exit code 1', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
     const docs = async (...words: string[]) => {
-      const { code, out, err } = await runHere(['docs', '--output', folder, '--json', ...words]);
+      const { code, out, err } = await runInProcess(['docs', '--output', folder, '--json', ...words]);
       return { code, err, ...(JSON.parse(out) as { stale?: string[]; written?: string[] }) };
     };
     const all = files.map(({ path }) => path);
@@ -51,9 +51,9 @@ describe('sluice docs outside a checkout', () => {
     const before = process.cwd();
     process.chdir(folder);
     try {
-      expect((await runHere(['docs', 'tables'])).out).toBe(contentOf('docs/tables.md'));
-      expect((await runHere(['docs'])).out).toContain(contentOf('docs/errors.md'));
-      expect(await runHere(['docs', 'table'])).toMatchObject({
+      expect((await runInProcess(['docs', 'tables'])).out).toBe(contentOf('docs/tables.md'));
+      expect((await runInProcess(['docs'])).out).toContain(contentOf('docs/errors.md'));
+      expect(await runInProcess(['docs', 'table'])).toMatchObject({
         code: 2,
         err: expect.stringContaining('did you mean "tables"?'),
       });

@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import { openHooks } from '../alerts/hooks.ts';
-import { runHere } from '../cli/here.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { type Ran, start, temporaryFolder } from '../cli/program-run.ts';
 import { SMALL } from '../flow/scene.ts';
 import { readExposition } from '../monitor/exposition-text.ts';
@@ -67,7 +67,7 @@ it('the roles report their health and the results of their runs, and send each a
   const file = join(folder.path, 'sluice.yaml');
   await writeFile(file, CONFIG);
   await writeFile(join(folder.path, 'notify.mjs'), NOTIFY);
-  const here = (...words: string[]): Promise<Ran> => runHere([...words, '--config', file], { env });
+  const here = (...words: string[]): Promise<Ran> => runInProcess([...words, '--config', file], { env });
   const role = async (name: 'schedule' | 'worker') => {
     const running = start([name, '--listen', '127.0.0.1:0'], { cwd: folder.path, env });
     const said = await running.said('err', `${name} is ready`);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { groundOn, looking } from '../reliability/ground.ts';
+import { warehouseTemplates, withWarehouse } from '../reliability/warehouse-templates.ts';
 import type { Oracle } from '../reliability/oracle.ts';
 import type { Process } from '../reliability/processes.ts';
 import { openStage, type Stage, undisturbed } from '../reliability/stage.ts';
@@ -62,12 +62,12 @@ interface Held {
 
 const isHeldBy = ({ holder }: Held, { pid }: Process): boolean => holder.split('/')[1] === String(pid);
 
-const ground = groundOn(inject('postgresUrl'));
-afterAll(() => ground.end());
+const templates = warehouseTemplates(inject('postgresUrl'));
+afterAll(() => templates.end());
 let expected: Promise<Oracle> | undefined;
 /** The contents of the tables after an undisturbed run. */
 const oracleOnce = (): Promise<Oracle> =>
-  (expected ??= undisturbed(ground, { kind: 'postgres', configOf: config }).then(({ oracle }) => oracle));
+  (expected ??= undisturbed(templates, { kind: 'postgres', configOf: config }).then(({ oracle }) => oracle));
 
 /** Waits until what is looked for is there. */
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
@@ -85,7 +85,7 @@ const ended = async (warehouse: Warehouse): Promise<readonly string[]> => {
 };
 
 const allEnded = (stage: Stage): Promise<true> =>
-  looking(stage.place.url, (warehouse) =>
+  withWarehouse(stage.warehouse.url, (warehouse) =>
     until(async () => ((await ended(warehouse)).length >= SYNCS.length ? (true as const) : undefined)),
   );
 
@@ -97,14 +97,14 @@ const stopsOf = async ({ db }: Warehouse): Promise<readonly unknown[]> => {
   return rows;
 };
 
-const prime = async ({ configFile, surroundings, place, sandbox }: Stage): Promise<void> => {
+const prime = async ({ configFile, surroundings, warehouse, sandbox }: Stage): Promise<void> => {
   const env = {
     SLUICE_SERVICE_URL: sandbox.url,
     SLUICE_SERVICE_TOKEN: 'token',
     DATABASE_URL: surroundings.warehouseUrl,
   };
   const read = await loadConfig(configFile, env);
-  await looking(place.url, (warehouse) => makeDue(warehouse, read));
+  await withWarehouse(warehouse.url, (warehouse) => makeDue(warehouse, read));
 };
 
 async function stopAll(processes: readonly Process[]): Promise<void> {
@@ -119,13 +119,13 @@ describe('clocks and workers', () => {
   it('run each due sync once; of a worker that is killed another takes its chunk over', PATIENT, async () => {
     const onArrival = (): Promise<void> => wait(CALL_MS);
     const oracle = await oracleOnce();
-    const stage = await openStage(ground, { kind: 'postgres', configOf: config, onArrival });
+    const stage = await openStage(templates, { kind: 'postgres', configOf: config, onArrival });
     try {
       await prime(stage);
       const clocks = [stage.startSluice('schedule', '--chunk', '15'), stage.startSluice('schedule', '--chunk', '15')];
       const workers = Array.from({ length: 4 }, () => stage.startSluice('worker', '--chunk', '15'));
       const all = [...clocks, ...workers];
-      const [killed, chunk] = await looking(stage.place.url, (warehouse) =>
+      const [killed, chunk] = await withWarehouse(stage.warehouse.url, (warehouse) =>
         until(async () => {
           // One that has a call of a chunk under way.
           const { rows } = await sql<Held>`select l.name, l.holder from sluice_ops.leases l
@@ -138,7 +138,7 @@ describe('clocks and workers', () => {
       );
       killed.kill();
       const killedAt = performance.now();
-      await looking(stage.place.url, (warehouse) =>
+      await withWarehouse(stage.warehouse.url, (warehouse) =>
         until(async () => {
           const { rows } = await sql<Held>`select name, holder from sluice_ops.leases where name = ${chunk}`.execute(
             warehouse.db,
@@ -150,11 +150,11 @@ describe('clocks and workers', () => {
       await allEnded(stage);
       await stopAll(all.filter((it) => it !== killed));
 
-      expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+      expect(await withWarehouse(stage.warehouse.url, ended)).toEqual(SYNCS);
       const { violations, differing, figures } = await stage.judge(IN_FLIGHT, oracle);
       expect({ violations, differing }).toEqual({ violations: [], differing: [] });
       expect(figures.sentAgainAfterStored).toBe(0);
-      await looking(stage.place.url, async ({ db }) => {
+      await withWarehouse(stage.warehouse.url, async ({ db }) => {
         const { rows } =
           await sql`select state, count(*)::int as n from sluice_ops.chunks group by 1 order by 1`.execute(db);
         expect(rows).toEqual([
@@ -181,13 +181,13 @@ describe('clocks and workers', () => {
         if (arrived === 30) enough.resolve();
         await wait(CALL_MS);
       };
-      const stage = await openStage(ground, { kind, configOf: config, onArrival });
+      const stage = await openStage(templates, { kind, configOf: config, onArrival });
       try {
         await prime(stage);
         const first = stage.startSluice('schedule', '--chunk', '30');
         await Promise.race([enough.promise, first.ended]);
         await stopAll([first]);
-        const states = await looking(stage.place.url, async ({ db }) => {
+        const states = await withWarehouse(stage.warehouse.url, async ({ db }) => {
           const { rows } = await sql<{ state: string }>`select distinct state from sluice_ops.requests`.execute(db);
           return rows.map(({ state }) => state);
         });
@@ -198,7 +198,7 @@ describe('clocks and workers', () => {
         if (kind === 'postgres') await allEnded(stage);
         else await until(async () => (sandboxIsQuiet(stage) ? true : undefined));
         await stopAll([second]);
-        expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+        expect(await withWarehouse(stage.warehouse.url, ended)).toEqual(SYNCS);
         const { violations } = await stage.judge(0);
         expect(violations).toEqual([]);
       } finally {
@@ -215,7 +215,7 @@ if (hasBinaries())
     async () => {
       // What it acknowledged it still knows after a crash; a disk is not what is tried.
       const server = await startEmbedded(LOCALE, { fsync: 'off', full_page_writes: 'off', max_connections: '100' });
-      const own = groundOn(server.url);
+      const own = warehouseTemplates(server.url);
       let arrived = 0;
       const onArrival = (): Promise<void> => {
         arrived += 1;
@@ -240,9 +240,9 @@ if (hasBinaries())
           await allEnded(stage);
           await stopAll(all);
 
-          expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+          expect(await withWarehouse(stage.warehouse.url, ended)).toEqual(SYNCS);
           const { violations, differing, figures } = await stage.judge(0, await oracleOnce());
-          const stops = await looking(stage.place.url, stopsOf);
+          const stops = await withWarehouse(stage.warehouse.url, stopsOf);
           expect({ stops, violations, differing }).toEqual({ stops: [], violations: [], differing: [] });
           expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, askedAgain: 0 });
         } finally {

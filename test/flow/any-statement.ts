@@ -3,7 +3,7 @@ import type { Summary } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { DAY_MS } from './clock.ts';
 import { expireLeases } from './crash.ts';
-import { overheard } from './statement-spy.ts';
+import { withStatementSpy } from './statement-spy.ts';
 import { oneGroup } from './chunks.ts';
 import { askedAgain, type Scene, sceneIn } from './scene.ts';
 
@@ -31,7 +31,7 @@ function awayAt(warehouse: Warehouse, nth: number): Away {
   };
   return {
     warehouse: {
-      ...overheard(warehouse, { statement }),
+      ...withStatementSpy(warehouse, { statement }),
       session: (work, signal) => warehouse.session((run) => work((text) => statement(text, () => run(text))), signal),
     },
     met: () => met,

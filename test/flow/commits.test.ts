@@ -8,7 +8,7 @@ import { runSync } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { STEP } from './crash.ts';
-import { overheard } from './statement-spy.ts';
+import { withStatementSpy } from './statement-spy.ts';
 import { select, states } from './rows.ts';
 import { configOf, countingIds, only, type Scene, sceneIn, service } from './scene.ts';
 
@@ -55,7 +55,7 @@ async function sideBySide(scene: Scene, warehouse: Warehouse, yaml: string) {
 /** The commits of a run's calls in their order: what each did. */
 function listened({ warehouse }: Scene) {
   const commits: string[] = [];
-  const listening = overheard(warehouse, {
+  const listening = withStatementSpy(warehouse, {
     statement: async (text, run) => {
       const does = (['store', 'send'] as const).filter((it) => STEP[it].test(text));
       if (does.length > 0) commits.push(does.join(' and '));
@@ -75,7 +75,7 @@ eachWarehouse('the commits of calls', (open) => {
 
   it('mark nothing behind an answer that is refused, and send nothing', async () => {
     const scene = await sceneIn(await open());
-    const warehouse = overheard(scene.warehouse, {
+    const warehouse = withStatementSpy(scene.warehouse, {
       statement: async (text, run) => {
         if (STEP.store.test(text)) throw Object.assign(new Error('a value that no column takes'), { code: '22P05' });
         return run();
@@ -97,7 +97,7 @@ describe('the commits of calls, seen from another connection', () => {
     const scene = await sceneIn(await open());
     const { warehouse } = scene;
     const sent: number[] = [];
-    const looking = overheard(warehouse, {
+    const looking = withStatementSpy(warehouse, {
       statement: async (text, run) => {
         const result = await run();
         if (STEP.send.test(text) || STEP.store.test(text)) sent.push((await states(warehouse))['sent'] ?? 0);
@@ -112,7 +112,7 @@ describe('the commits of calls, seen from another connection', () => {
     const scene = await sceneIn(await open());
     const { warehouse } = scene;
     const sent: number[] = [];
-    const slow = overheard(warehouse, {
+    const slow = withStatementSpy(warehouse, {
       statement: async (text, run) => {
         // Time enough for another run to send what it has a slot for.
         if (STEP.store.test(text)) for (let turn = 0; turn < 200; turn += 1) await others();

@@ -1,6 +1,6 @@
 /** A process that dies at a named point: from there on none of its statements reaches the database. */
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { overheard } from './statement-spy.ts';
+import { withStatementSpy } from './statement-spy.ts';
 import { select } from './rows.ts';
 
 /** Where to die: before a statement reaches the database, or after it did its work. */
@@ -51,7 +51,7 @@ function watched(
   always: () => unknown,
 ): Warehouse {
   let seen = 0;
-  return overheard(warehouse, {
+  return withStatementSpy(warehouse, {
     statement: async (text, run) => {
       always();
       const isPoint = statement.test(text) && ++seen === nth;

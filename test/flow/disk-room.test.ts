@@ -23,7 +23,7 @@ syncs:
   groups: { endpoint: pronet.group, for_each: { group: [${IDS}] }, max_age: 30d }
 `;
 
-interface Ground {
+interface Fixture {
   readonly folder: string;
   readonly scene: Scene;
   readonly spool: ReturnType<typeof openSpool>;
@@ -41,13 +41,13 @@ const opened = async (folder: string, freeBytes: () => number) => {
   return warehouse;
 };
 
-async function groundOf(): Promise<Ground> {
+async function fixtureOf(): Promise<Fixture> {
   const parent = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
   onTestFinished(() => rm(parent, { recursive: true, force: true }));
   const folder = join(parent, 'warehouse');
   await copyEmbedded(folder);
   const three = door();
-  const state: Pick<Ground, 'free' | 'onRequest'> = { free: PLENTY, onRequest: () => undefined };
+  const state: Pick<Fixture, 'free' | 'onRequest'> = { free: PLENTY, onRequest: () => undefined };
   const warehouse = await opened(folder, () => state.free);
   const scene = await sceneIn(warehouse, {
     respond: async ({ endpoint, number }) => {
@@ -60,9 +60,9 @@ async function groundOf(): Promise<Ground> {
   });
   return Object.assign(state, { folder, scene, spool: openSpool({ folder: join(parent, 'spool') }) });
 }
-const run = async ({ scene, spool }: Ground) =>
+const run = async ({ scene, spool }: Fixture) =>
   only(await scene.sync(CONFIG, { effects: { newId: randomUUID, spool } }));
-const bought = ({ scene }: Ground) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+const bought = ({ scene }: Fixture) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
 
 describe('a disk that fills up under a sync', () => {
   it.each([
@@ -70,45 +70,45 @@ describe('a disk that fills up under a sync', () => {
     ['to where no answer can be stored', 10 * MB, 3],
     ['to the last byte', 0, 3],
   ])('%s: exit 5, and with room again the next run buys the rest once', async (_, left, spooled) => {
-    const ground = await groundOf();
-    ground.onRequest = (number) => {
-      if (number === 5) ground.free = left;
+    const fixture = await fixtureOf();
+    fixture.onRequest = (number) => {
+      if (number === 5) fixture.free = left;
     };
-    const full = await run(ground);
+    const full = await run(fixture);
     expect(full).toMatchObject({ exitCode: 5 });
     expect(full.error).toMatch(
       /The disk of the embedded warehouse in \S+warehouse has \d+ MB of free space; \d+ MB are needed/,
     );
     expect(full.next).toMatch(/Free space on that disk|Run the sync again/);
-    const first = bought(ground);
+    const first = bought(fixture);
     expect(first.length).toBeLessThanOrEqual(5 + 3);
-    expect((await spoolFiles(ground.spool.folder)).length).toBeLessThanOrEqual(3);
-    if (spooled > 0) expect((await spoolFiles(ground.spool.folder)).length).toBeGreaterThan(0);
+    expect((await spoolFiles(fixture.spool.folder)).length).toBeLessThanOrEqual(3);
+    if (spooled > 0) expect((await spoolFiles(fixture.spool.folder)).length).toBeGreaterThan(0);
 
     // Nothing is sent while it stays full.
-    expect(await run(ground).catch((error: unknown) => error)).toMatchObject({ exitCode: 5 });
-    expect(bought(ground)).toEqual([]);
+    expect(await run(fixture).catch((error: unknown) => error)).toMatchObject({ exitCode: 5 });
+    expect(bought(fixture)).toEqual([]);
 
-    ground.free = PLENTY;
-    expect(await run(ground)).toMatchObject({ exitCode: 0, inDoubt: 0, answers: 12 });
-    const all = [...first, ...bought(ground)];
+    fixture.free = PLENTY;
+    expect(await run(fixture)).toMatchObject({ exitCode: 0, inDoubt: 0, answers: 12 });
+    const all = [...first, ...bought(fixture)];
     expect(askedAgain(all).size).toBe(0);
     expect(all).toHaveLength(12);
-    expect(await spoolFiles(ground.spool.folder)).toEqual([]);
+    expect(await spoolFiles(fixture.spool.folder)).toEqual([]);
   });
 
   it('is closed without a write when it has no room, and opens again with every row', async () => {
-    const ground = await groundOf();
-    expect(await run(ground)).toMatchObject({ exitCode: 0 });
+    const fixture = await fixtureOf();
+    expect(await run(fixture)).toMatchObject({ exitCode: 0 });
     const count = 'select count(*)::int as n from sluice_ops.answers';
-    const before = await select(ground.scene.warehouse, count);
-    ground.free = 0;
-    await ground.scene.warehouse.close();
-    await expect(opened(ground.folder, () => 20 * MB)).rejects.toMatchObject({
+    const before = await select(fixture.scene.warehouse, count);
+    fixture.free = 0;
+    await fixture.scene.warehouse.close();
+    await expect(opened(fixture.folder, () => 20 * MB)).rejects.toMatchObject({
       exitCode: 5,
-      message: expect.stringContaining(`The disk of the embedded warehouse in ${ground.folder} has 20 MB`) as string,
+      message: expect.stringContaining(`The disk of the embedded warehouse in ${fixture.folder} has 20 MB`) as string,
     });
-    expect(await select(await opened(ground.folder, () => PLENTY), count)).toEqual(before);
+    expect(await select(await opened(fixture.folder, () => PLENTY), count)).toEqual(before);
   });
 
   it('refuses to make a warehouse that does not fit', async () => {
@@ -127,14 +127,14 @@ describe('a folder that goes away under a sync', () => {
     ['deleted', (folder: string) => rm(folder, { recursive: true, force: true }).catch(() => undefined)],
     ['moved', (folder: string) => rename(folder, `${folder}.moved`)],
   ])('%s: it ends with exit 5 and names the folder', async (_, remove) => {
-    const ground = await groundOf();
-    ground.onRequest = async (number) => {
-      if (number === 5) await remove(ground.folder);
+    const fixture = await fixtureOf();
+    fixture.onRequest = async (number) => {
+      if (number === 5) await remove(fixture.folder);
     };
-    const end = await run(ground);
+    const end = await run(fixture);
     expect(end).toMatchObject({ exitCode: 5 });
-    expect(end.error).toContain(`was deleted or replaced while it was in use: ${ground.folder}`);
+    expect(end.error).toContain(`was deleted or replaced while it was in use: ${fixture.folder}`);
     // Some are sent while the files go one by one.
-    expect(bought(ground).length).toBeLessThan(12);
+    expect(bought(fixture).length).toBeLessThan(12);
   });
 });

@@ -1,7 +1,7 @@
 /** A warehouse whose database fails from a point on, however often it is tried, until it is let go. */
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { disturbedAt, type Point } from './crash.ts';
-import { overheard } from './statement-spy.ts';
+import { withStatementSpy } from './statement-spy.ts';
 
 /** Every statement from the point on ends with this error. */
 export function failingFrom(
@@ -18,7 +18,7 @@ export function failingFrom(
     fail();
   });
   return {
-    warehouse: overheard(disturbed, {
+    warehouse: withStatementSpy(disturbed, {
       statement: async (_, run) => {
         fail();
         return run();

@@ -122,7 +122,7 @@ const missing = (rows: Rows, from: Rows): readonly string[] =>
     return all.filter((row) => !there.has(row)).map((row) => `${table}: ${row}`);
   });
 
-const books = (warehouse: Warehouse) =>
+const accountsIn = (warehouse: Warehouse) =>
   select(
     warehouse,
     `select sync, count(*) as requests, sum(points) as points, sum(attempts) as attempts,
@@ -136,7 +136,7 @@ eachWarehouse('forgetting', (open, kind) => {
     const scene = await lived(await open());
     const { warehouse } = scene;
     const gone: string[] = [];
-    const accounts = await books(warehouse);
+    const accounts = await accountsIn(warehouse);
     expect(accounts).toSatisfy((rows: typeof accounts) => rows.every(({ adds_up: addsUp }) => addsUp === true));
 
     for (const [table, where] of ENTITIES) {
@@ -158,7 +158,7 @@ eachWarehouse('forgetting', (open, kind) => {
     const content = await rowsOf(warehouse, CONTENT);
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
-    expect(await books(warehouse)).toEqual(accounts);
+    expect(await accountsIn(warehouse)).toEqual(accounts);
     expect(await tracesOf(warehouse, gone)).toEqual([]);
 
     scene.arrived();

@@ -7,7 +7,7 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from '../../src/ledger/answers.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { photoshareUser, profile } from '../load/items.ts';
-import { booksIn } from '../recovery/ledger-rows.ts';
+import { ledgerRowsIn } from '../recovery/ledger-rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { rowsOf, select } from './rows.ts';
 
@@ -20,10 +20,10 @@ const options: IngestOptions = {
 
 /** Stored answers to an endpoint with these items, as they are in memory. */
 async function storedIn(warehouse: Warehouse, endpoint: string, bodies: readonly unknown[]): Promise<StoredAnswer[]> {
-  const books = await booksIn(warehouse);
+  const ledger = await ledgerRowsIn(warehouse);
   const answers: StoredAnswer[] = [];
   for (const [at, items] of bodies.entries()) {
-    const { id } = await books.send({ at: at * 1000, endpoint, state: 'stored' });
+    const { id } = await ledger.send({ at: at * 1000, endpoint, state: 'stored' });
     const [row] = await select<{ answer_id: string }>(
       warehouse,
       `select answer_id from sluice_ops.requests where id = ${id}`,
@@ -64,7 +64,7 @@ const BODIES = [
 ];
 
 eachWarehouse('answers taken in together', (open) => {
-  it('leave the rows and books of one by one, in one transaction', async () => {
+  it('leave the same rows and receipts as single loads, in one transaction', async () => {
     const [together, oneByOne] = [await open(), await open()];
     const commits: string[] = [];
     const also: number[] = [];

@@ -5,16 +5,16 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { profile } from '../load/items.ts';
-import { booksIn } from '../recovery/ledger-rows.ts';
+import { ledgerRowsIn } from '../recovery/ledger-rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { select } from './rows.ts';
 
 /** Answers with one profile each; every other one is in memory, the others are only stored. */
 async function storedIn(warehouse: Warehouse, count: number) {
-  const books = await booksIn(warehouse);
+  const ledger = await ledgerRowsIn(warehouse);
   return Promise.all(
     Array.from({ length: count }, async (_, at) => {
-      const { id } = await books.send({ at: at * 1000, endpoint: 'microblog.user', state: 'stored' });
+      const { id } = await ledger.send({ at: at * 1000, endpoint: 'microblog.user', state: 'stored' });
       const [row] = await select<{ answer_id: string }>(
         warehouse,
         `select answer_id from sluice_ops.requests where id = ${id}`,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
-import { overheard } from './statement-spy.ts';
+import { withStatementSpy } from './statement-spy.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
 const open = embeddedWarehouses();
@@ -60,7 +60,7 @@ eachWarehouse('what moves requests on', (openAny) => {
     await anEarlierRun(warehouse);
     const { run } = await runsOf(warehouse, 'pronet.group', 600, 256);
     const plans: string[] = [];
-    const listening = overheard(warehouse, {
+    const listening = withStatementSpy(warehouse, {
       statement: async (text, work, explain) => {
         if (text.includes('update "sluice_ops"."requests"')) plans.push(await explain());
         return work();

@@ -44,7 +44,7 @@ describe('a lost answer', () => {
       cost: 1,
     },
   ])(
-    '$name is found in the log, by a reading that is in the books like any other',
+    '$name is found in the log, by a reading that the ledger records like any other',
     async ({ fault, verdict, cost }) => {
       const scene = await sceneIn(await open(), { faults: [fault] });
 

@@ -46,7 +46,7 @@ const VIEWS = [
   'paid_answers',
 ];
 
-const books = async ({ warehouse }: Scene) =>
+const accountsIn = async ({ warehouse }: Scene) =>
   Promise.all(
     VIEWS.map(async (view) => [
       view,
@@ -63,7 +63,7 @@ const bodies = ({ warehouse }: Scene) =>
 eachWarehouse('pruning', (open) => {
   it('drops old bytes and nothing that counts: tables, costs, inputs and freshness stay', async () => {
     const scene = await lived(await sceneIn(await open()));
-    const before = [await rowsOf(scene.warehouse, { machinery: true, volatile: true }), await books(scene)];
+    const before = [await rowsOf(scene.warehouse, { machinery: true, volatile: true }), await accountsIn(scene)];
     const kept = await bodies(scene);
 
     const preview = await pruneIn(scene, { dryRun: true });
@@ -74,7 +74,9 @@ eachWarehouse('pruning', (open) => {
     expect(preview.bytes).toBeGreaterThan(0);
     expect({ ...done, dryRun: true }).toMatchObject({ answers: preview.answers, bytes: preview.bytes });
     expect(done.requests).toBeGreaterThan(0);
-    expect([await rowsOf(scene.warehouse, { machinery: true, volatile: true }), await books(scene)]).toEqual(before);
+    expect([await rowsOf(scene.warehouse, { machinery: true, volatile: true }), await accountsIn(scene)]).toEqual(
+      before,
+    );
     const now = await bodies(scene);
     // Within 40 days, so that they serve still.
     expect(now.find(({ endpoint }) => endpoint === 'pronet.group')).toMatchObject({ gone: '0' });

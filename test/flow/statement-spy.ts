@@ -19,7 +19,7 @@ export interface Listener {
 }
 
 /** The same warehouse, on the same connections. */
-export const overheard = (warehouse: Warehouse, listener: Listener): Warehouse => ({
+export const withStatementSpy = (warehouse: Warehouse, listener: Listener): Warehouse => ({
   ...warehouse,
   db: new Kysely({ dialect: dialectOver(warehouse.db, listener) }),
 });

@@ -9,7 +9,7 @@ import type { RespondRequest, Responded } from '../../src/sandbox/options.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { type HereOptions, runHere } from '../cli/here.ts';
+import { type InProcessOptions, runInProcess } from '../cli/in-process.ts';
 import { start, temporaryFolder } from '../cli/program-run.ts';
 import { DAY_MS } from '../flow/clock.ts';
 import { expireLeases } from '../flow/crash.ts';
@@ -56,13 +56,13 @@ async function opened(
     DATABASE_URL: url,
     HOME: folder.path,
   };
-  const here = (words: readonly string[], options: HereOptions = {}) =>
-    runHere([...words, '--config', file], { ...options, env });
+  const here = (words: readonly string[], options: InProcessOptions = {}) =>
+    runInProcess([...words, '--config', file], { ...options, env });
   let seen = 0;
   return {
     sandbox,
     here,
-    sync: async (names: readonly string[] = [], options: HereOptions = {}) => {
+    sync: async (names: readonly string[] = [], options: InProcessOptions = {}) => {
       const ran = await here(['sync', '--json', ...names], options);
       return { ...ran, summary: JSON.parse(ran.out) as Summary };
     },

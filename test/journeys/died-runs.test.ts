@@ -9,7 +9,7 @@ import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { openHooks } from '../alerts/hooks.ts';
-import { runHere } from '../cli/here.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { start, temporaryFolder } from '../cli/program-run.ts';
 import { expireLeases } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
@@ -67,7 +67,7 @@ it.each(['postgres', 'embedded'] as const)(
       HOOK: hooks.url,
       HOME: folder.path,
     };
-    const here = (...words: string[]) => runHere([...words, '--config', file], { env });
+    const here = (...words: string[]) => runInProcess([...words, '--config', file], { env });
     const shown = async () => {
       const status = JSON.parse((await here('status', '--json')).out) as Status;
       const report = join(folder.path, 'report.html');

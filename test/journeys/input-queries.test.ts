@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import { runHere } from '../cli/here.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { start, temporaryFolder } from '../cli/program-run.ts';
 import { SMALL } from '../flow/scene.ts';
 import { execute, freshDatabase } from '../support/database.ts';
@@ -43,7 +43,7 @@ describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (ki
     };
     const here = async (yaml: string, ...words: string[]) => {
       await writeFile(file, yaml);
-      return runHere([...words, '--config', file], { env });
+      return runInProcess([...words, '--config', file], { env });
     };
     return { sandbox, here, folder, file, env };
   }

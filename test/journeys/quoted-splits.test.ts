@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../cli/here.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { BUSY } from '../flow/filings.ts';
 import { SMALL } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -54,7 +54,7 @@ ${syncs}`,
     DATABASE_URL: database?.url ?? `embedded:${join(folder, 'data')}`,
     CI: '1',
   };
-  const run = (...words: string[]) => runHere(words, { env, now });
+  const run = (...words: string[]) => runInProcess(words, { env, now });
   return {
     write,
     text: async (...words: string[]): Promise<string> => (await run('plan', ...words)).out,

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { overheard } from '../flow/statement-spy.ts';
+import { withStatementSpy } from '../flow/statement-spy.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { filing } from './items.ts';
@@ -37,7 +37,7 @@ eachWarehouse('a load', (open) => {
     await loadFilings(warehouse, 1, size);
     await sql`analyze`.execute(warehouse.db);
     const plans = new Map<string, string>();
-    const listening = overheard(warehouse, {
+    const listening = withStatementSpy(warehouse, {
       statement: async (text, work, explain) => {
         if (/^(update|delete|select row_to_json)/.test(text)) plans.set(text, await explain());
         return work();

@@ -11,10 +11,10 @@ import { switchesSuite } from './suites/switches.ts';
 eachWarehouse('load', (open) => {
   let opened: Promise<Loader>;
   beforeAll(() => (opened = open().then(loaderOf)));
-  const ground = (): Promise<Loader> => opened;
-  describe('data that must load', () => observedSuite(ground));
-  describe('switches', () => switchesSuite(ground));
-  describe('sets', () => setsSuite(ground));
-  describe('sightings', () => sightingsSuite(ground));
-  describe('answers', () => answersSuite(ground));
+  const openLoader = (): Promise<Loader> => opened;
+  describe('data that must load', () => observedSuite(openLoader));
+  describe('switches', () => switchesSuite(openLoader));
+  describe('sets', () => setsSuite(openLoader));
+  describe('sightings', () => sightingsSuite(openLoader));
+  describe('answers', () => answersSuite(openLoader));
 });

@@ -36,7 +36,7 @@ export interface Logged {
 }
 
 /** A ledger and a log to write into. */
-export async function booksIn(warehouse: Warehouse) {
+export async function ledgerRowsIn(warehouse: Warehouse) {
   const [run] = await select<{ id: string }>(
     warehouse,
     `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at, ended_at)

@@ -4,17 +4,17 @@ import { readReconciliation, reconcileCosts } from '../../src/recovery/reconcile
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
-import { BEGAN, booksIn } from './ledger-rows.ts';
+import { BEGAN, ledgerRowsIn } from './ledger-rows.ts';
 
 const NOW = new Date(BEGAN + 24 * 3_600_000);
 const SECOND = 1000;
 
 async function begun(open: Open) {
   const warehouse = await open();
-  const books = await booksIn(warehouse);
+  const ledger = await ledgerRowsIn(warehouse);
   const reconcile = (since?: number) =>
     reconcileCosts(warehouse, { now: NOW, ...(since !== undefined && { since: new Date(BEGAN + since) }) });
-  return { warehouse, ...books, reconcile, sums: () => readReconciliation(warehouse, NOW) };
+  return { warehouse, ...ledger, reconcile, sums: () => readReconciliation(warehouse, NOW) };
 }
 
 const versions = (warehouse: Warehouse): Promise<unknown> =>

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { drawsOf } from './draws.ts';
-import { groundOn } from './ground.ts';
+import { warehouseTemplates } from './warehouse-templates.ts';
 import type { Oracle } from './oracle.ts';
 import { lostCommits, randomConnections, randomExchanges, type Spoil, spoiled } from './scenarios/faults.ts';
 import { undisturbed } from './stage.ts';
@@ -13,12 +13,12 @@ import { shortConfig } from './workload.ts';
 const SEED = 5;
 
 describe('a run behind fault proxies', () => {
-  const ground = groundOn(inject('postgresUrl'));
+  const templates = warehouseTemplates(inject('postgresUrl'));
   let oracle: Oracle;
   beforeAll(async () => {
-    ({ oracle } = await undisturbed(ground, { kind: 'postgres', configOf: shortConfig }));
+    ({ oracle } = await undisturbed(templates, { kind: 'postgres', configOf: shortConfig }));
   });
-  afterAll(() => ground.end());
+  afterAll(() => templates.end());
 
   it.each<[string, Spoil]>([
     ['that disturb the service', { http: randomExchanges(drawsOf(SEED, 'answers')) }],
@@ -29,7 +29,7 @@ describe('a run behind fault proxies', () => {
     ],
     ['that drop replies to commits', { postgres: lostCommits }],
   ])('%s completes', { timeout: 300_000 }, async (_, spoil) => {
-    const { violations, figures, befell } = await spoiled(ground, spoil, oracle, shortConfig);
+    const { violations, figures, befell } = await spoiled(templates, spoil, oracle, shortConfig);
     expect(violations).toEqual([]);
     expect(figures.sentAgainAfterStored).toBe(0);
     expect(Object.keys(befell)).not.toEqual([]);

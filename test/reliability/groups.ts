@@ -2,7 +2,7 @@
 import pLimit from 'p-limit';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Draws, drawsOf } from './draws.ts';
-import type { Ground } from './ground.ts';
+import type { WarehouseTemplates } from './warehouse-templates.ts';
 import type { Oracle } from './oracle.ts';
 import { type Spoil, spoiled } from './scenarios/faults.ts';
 import { brokenBy, type DiskCase, fullDisk } from './scenarios/full-disk.ts';
@@ -24,7 +24,7 @@ export interface Group {
 }
 
 export interface Bench {
-  readonly ground: Ground;
+  readonly templates: WarehouseTemplates;
   readonly seed: number;
   /** The contents of the tables after an undisturbed run. */
   readonly oracle: Oracle;
@@ -45,7 +45,7 @@ export function killGroup(
   { title, done, kind }: { readonly title: string; readonly done: string; readonly kind: Warehouse['kind'] },
   all: readonly (readonly Death[])[],
 ): Promise<Group> {
-  return deathGroup(bench, { title, done }, all, (deaths) => killed(bench.ground, kind, deaths, bench.oracle));
+  return deathGroup(bench, { title, done }, all, (deaths) => killed(bench.templates, kind, deaths, bench.oracle));
 }
 
 /** Kills of workers that share runs in chunks, each list of kills on jobs of its own. */
@@ -55,7 +55,7 @@ export function workerGroup(
   all: readonly (readonly Death[])[],
 ): Promise<Group> {
   return deathGroup(bench, { title, done }, all, (deaths) =>
-    killedWorkers(bench.ground, deaths, bench.oracle, { chunkSize: 20, inCompany }),
+    killedWorkers(bench.templates, deaths, bench.oracle, { chunkSize: 20, inCompany }),
   );
 }
 
@@ -88,7 +88,7 @@ async function deathGroup(
 /** Rounds of eight simultaneous starts. */
 export async function startGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
-    const it = await startedAtOnce(bench.ground, 8);
+    const it = await startedAtOnce(bench.templates, 8);
     const wrong = it.codes.join() === '0,7,7,7,7,7,7,7' ? [] : [`exit codes ${it.codes.join()}`];
     return { ...it, violations: [...it.violations, ...wrong] };
   };
@@ -135,7 +135,7 @@ export async function diskGroup(bench: Bench, title: string, cases: readonly Dis
 /** A second start while a process is running, measured as a complete process. */
 export async function secondStartGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
-    const { code, tookMs } = await startedSecond(bench.ground);
+    const { code, tookMs } = await startedSecond(bench.templates);
     const violations = [
       ...(code === 7 ? [] : [`exit code ${code}`]),
       ...(tookMs < AT_ONCE_MS ? [] : [`it took ${seconds(tookMs)}`]),
@@ -158,7 +158,7 @@ export async function secondStartGroup(bench: Bench, title: string, rounds: numb
 /** Dead holders, waiting for the real expiry of their leases. */
 export async function replaceGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
-    const it = await replaced(bench.ground);
+    const it = await replaced(bench.templates);
     const late = it.takenOverMs <= REPLACED_WITHIN_MS ? [] : [`taken over after ${seconds(it.takenOverMs)}`];
     return { ...it, violations: [...it.violations, ...late] };
   };
@@ -180,7 +180,7 @@ export async function replaceGroup(bench: Bench, title: string, rounds: number):
 /** Two writers on the same keys. */
 export async function writerGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
-    const it = await twoWriters(bench.ground, rounds);
+    const it = await twoWriters(bench.templates, rounds);
     const violations = [
       ...(it.deadlocks === 0 ? [] : [`${it.deadlocks} deadlocks`]),
       ...(it.unaccounted === 0 ? [] : [`${it.unaccounted} answers without complete counts`]),
@@ -207,7 +207,7 @@ export async function faultGroup(
   runs: number,
   spoilOf: (draws: Draws) => Spoil,
 ): Promise<Group> {
-  const one = (run: number) => spoiled(bench.ground, spoilOf(drawsOf(bench.seed, `${title} ${run}`)), bench.oracle);
+  const one = (run: number) => spoiled(bench.templates, spoilOf(drawsOf(bench.seed, `${title} ${run}`)), bench.oracle);
   const { results, broken } = await each(bench, title, numbered(runs), one, String);
   const befell = new Map<string, number>();
   for (const it of results)
@@ -235,9 +235,9 @@ export async function oddGroup(
   bench: Bench,
   { title, done }: { readonly title: string; readonly done: string },
   count: number,
-  play: (ground: Ground, draws: Draws) => Promise<OddRun>,
+  play: (templates: WarehouseTemplates, draws: Draws) => Promise<OddRun>,
 ): Promise<Group> {
-  const one = (number: number) => play(bench.ground, drawsOf(bench.seed + number, title));
+  const one = (number: number) => play(bench.templates, drawsOf(bench.seed + number, title));
   const { results, broken } = await each(bench, title, numbered(count), one, (number) => `draw ${number}`);
   const sum = (of: (it: OddRun) => number): number => results.reduce((total, it) => total + of(it), 0);
   return {
@@ -258,9 +258,13 @@ export async function settingsGroup(
   bench: Bench,
   { title, done }: { readonly title: string; readonly done: string },
   count: number,
-  play: (ground: Ground, draws: Draws, expected: Oracle) => Promise<{ readonly violations: readonly string[] }>,
+  play: (
+    templates: WarehouseTemplates,
+    draws: Draws,
+    expected: Oracle,
+  ) => Promise<{ readonly violations: readonly string[] }>,
 ): Promise<Group> {
-  const one = (number: number) => play(bench.ground, drawsOf(bench.seed + number, title), bench.oracle);
+  const one = (number: number) => play(bench.templates, drawsOf(bench.seed + number, title), bench.oracle);
   const { results, broken } = await each(bench, title, numbered(count), one, (number) => `draw ${number}`);
   return { title, done, figures: { runs: results.length }, broken };
 }

@@ -4,12 +4,12 @@ import { openClient } from '../../src/extract/client.ts';
 import { Secret } from '../../src/config/values/secret.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { select } from '../flow/rows.ts';
-import { groundOn, looking } from './ground.ts';
+import { warehouseTemplates, withWarehouse } from './warehouse-templates.ts';
 import { openStage, type Stage } from './stage.ts';
 import { shortConfig } from './workload.ts';
 
-const ground = groundOn(inject('postgresUrl'));
-afterAll(() => ground.end());
+const templates = warehouseTemplates(inject('postgresUrl'));
+afterAll(() => templates.end());
 
 /** SQL manipulations, each with the new violation. */
 const TAMPERED: readonly (readonly [statement: string, violation: RegExp])[] = [
@@ -61,7 +61,7 @@ const TAMPERED: readonly (readonly [statement: string, violation: RegExp])[] = [
 const YESTERDAY = 'update sluice.fact_microblog_user_daily set date = date - 1';
 
 it('the checker accepts an undisturbed run and reports each manipulation', { timeout: 120_000 }, async () => {
-  const stage = await openStage(ground, { kind: 'postgres', configOf: shortConfig });
+  const stage = await openStage(templates, { kind: 'postgres', configOf: shortConfig });
   onTestFinished(() => stage.close());
   expect((await stage.start().ended).summary).toMatchObject({ exitCode: 0 });
   const { violations, oracle, figures } = await stage.judge(0);
@@ -69,12 +69,12 @@ it('the checker accepts an undisturbed run and reports each manipulation', { tim
   expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, arrivals: stage.sandbox.requests().length });
   const reported = async (): Promise<readonly string[]> => (await stage.judge(0, oracle)).violations;
 
-  await looking(stage.place.url, (warehouse) => select(warehouse, YESTERDAY));
+  await withWarehouse(stage.warehouse.url, (warehouse) => select(warehouse, YESTERDAY));
   expect(await reported()).toEqual([]);
   await askAgain(stage);
   expect(await reported()).toContainEqual(expect.stringMatching(/was stored before and fresh$/));
   for (const [statement, words] of TAMPERED) {
-    await looking(stage.place.url, (warehouse) => select(warehouse, statement));
+    await withWarehouse(stage.warehouse.url, (warehouse) => select(warehouse, statement));
     expect(await reported()).toContainEqual(expect.stringMatching(words));
   }
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { countOf } from '../support/long.ts';
 import { drawsOf } from './draws.ts';
-import { groundOn } from './ground.ts';
+import { warehouseTemplates } from './warehouse-templates.ts';
 import type { Oracle } from './oracle.ts';
 import { type Death, KILL_POINTS, killed, type KillPoint, randomDeath } from './scenarios/kills.ts';
 import { killedWorkers } from './scenarios/workers.ts';
@@ -18,17 +18,17 @@ const SYNCS = 10;
 const PATIENT = { timeout: 300_000 };
 
 describe('a run that was killed with SIGKILL gives the same result when it is continued', () => {
-  const ground = groundOn(inject('postgresUrl'));
+  const templates = warehouseTemplates(inject('postgresUrl'));
   const draws = drawsOf(SEED, 'short form');
   let oracle: Oracle;
   let requests: number;
   beforeAll(async () => {
-    ({ oracle, requests } = await undisturbed(ground, { kind: 'postgres', configOf: shortConfig }));
+    ({ oracle, requests } = await undisturbed(templates, { kind: 'postgres', configOf: shortConfig }));
   });
-  afterAll(() => ground.end());
+  afterAll(() => templates.end());
 
   const expectSame = async (kind: Warehouse['kind'], ...deaths: readonly Death[]): Promise<void> => {
-    const { violations, figures, died } = await killed(ground, kind, deaths, oracle, shortConfig);
+    const { violations, figures, died } = await killed(templates, kind, deaths, oracle, shortConfig);
     expect({ deaths, violations }).toEqual({ deaths, violations: [] });
     expect(figures.sentAgainAfterStored).toBe(0);
     expect(figures.inDoubt).toBeLessThanOrEqual(died * IN_FLIGHT);
@@ -56,7 +56,7 @@ describe('a run that was killed with SIGKILL gives the same result when it is co
     PATIENT,
     async () => {
       const deaths = KILL_POINTS.map((at): Death => ({ at, nth: draws.between(1, 4) }));
-      const { violations, figures, died } = await killedWorkers(ground, deaths, oracle, {
+      const { violations, figures, died } = await killedWorkers(templates, deaths, oracle, {
         configOf: shortConfig,
         chunkSize: 4,
         inCompany: false,

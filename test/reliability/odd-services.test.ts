@@ -1,14 +1,14 @@
 /** The short form of the odd services: one draw of each scenario. */
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { drawsOf } from './draws.ts';
-import { groundOn } from './ground.ts';
+import { warehouseTemplates } from './warehouse-templates.ts';
 import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
 
 const SEED = 11;
 
 describe('a service that answers in odd ways', () => {
-  const ground = groundOn(inject('postgresUrl'));
-  afterAll(() => ground.end());
+  const templates = warehouseTemplates(inject('postgresUrl'));
+  afterAll(() => templates.end());
 
   it.each([
     ['unreadable answers in a window', unreadableWindow],
@@ -16,7 +16,7 @@ describe('a service that answers in odd ways', () => {
     ['names that look alike', lookAlikeNames],
     ['prices that the config does not know', wrongPrices],
   ])('does not break a promise by %s', { timeout: 240_000 }, async (title, scenario) => {
-    const { violations, calls } = await scenario(ground, drawsOf(SEED, title));
+    const { violations, calls } = await scenario(templates, drawsOf(SEED, title));
     expect(violations).toEqual([]);
     expect(calls).toBeGreaterThan(0);
   });

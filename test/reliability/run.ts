@@ -22,7 +22,7 @@ import {
   workerGroup,
   writerGroup,
 } from './groups.ts';
-import { groundOn } from './ground.ts';
+import { warehouseTemplates } from './warehouse-templates.ts';
 import { reportText } from './report.ts';
 import { lostCommits, randomConnections, randomExchanges, type Spoil } from './scenarios/faults.ts';
 import type { DiskCase } from './scenarios/full-disk.ts';
@@ -38,11 +38,11 @@ const startedAt = performance.now();
 const log = (line: string): void => void process.stderr.write(`${seconds(performance.now() - startedAt)} ${line}\n`);
 
 const server = await startServer();
-const ground = groundOn(server.url);
+const templates = warehouseTemplates(server.url);
 const groups: Group[] = [];
 const titles: string[] = [];
 try {
-  const { oracle, requests, tookMs } = await undisturbed(ground, { kind: 'postgres', configOf: wholeConfig });
+  const { oracle, requests, tookMs } = await undisturbed(templates, { kind: 'postgres', configOf: wholeConfig });
   log(`Undisturbed: ${requests} requests`);
   groups.push({
     title: 'Undisturbed',
@@ -50,7 +50,7 @@ try {
     figures: { requests, time: seconds(tookMs) },
     broken: [],
   });
-  const bench = { ground, seed, oracle, onProgress: log };
+  const bench = { templates, seed, oracle, onProgress: log };
   const play = async (title: string, group: (title: string) => Promise<Group>): Promise<void> => {
     titles.push(title);
     if (title.toLowerCase().includes(only.toLowerCase())) groups.push(await group(title));
@@ -170,11 +170,11 @@ try {
     'Wrong clocks',
     'The clock of the first run is days or a year ahead or behind, and may step; two runs with the true clock follow.',
     12,
-    (ground, draws) => wrongClock(ground, draws),
+    (templates, draws) => wrongClock(templates, draws),
   );
   if (groups.length === 1) throw new Error(`No title contains ${JSON.stringify(only)}. Titles: ${titles.join(', ')}.`);
 } finally {
-  await ground.end();
+  await templates.end();
   await server.stop();
 }
 const [cpu] = cpus();

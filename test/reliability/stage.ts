@@ -10,7 +10,7 @@ import type { World } from '../../src/sandbox/world/world.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { factsOf } from './collect.ts';
 import type { Order } from './driver.ts';
-import { type Ground, looking, type Place } from './ground.ts';
+import { type WarehouseTemplates, withWarehouse, type ScenarioWarehouse } from './warehouse-templates.ts';
 import { type Figures, figuresOf, violationsOf } from './history.ts';
 import { differences, type Oracle, oracleOf } from './oracle.ts';
 import { type Ended, type Process, startDriver, startSluice, type Surroundings } from './processes.ts';
@@ -33,7 +33,7 @@ export interface Verdict {
 }
 
 export interface Stage {
-  readonly place: Place;
+  readonly warehouse: ScenarioWarehouse;
   readonly sandbox: Sandbox;
   readonly configFile: string;
   readonly surroundings: Surroundings;
@@ -52,9 +52,9 @@ export interface Stage {
 const latencyMs = (number: number): number => (number * 7) % 5;
 
 /** Opens a stage; the caller closes it, which kills every process that it started. */
-export async function openStage(ground: Ground, options: StageOptions): Promise<Stage> {
+export async function openStage(templates: WarehouseTemplates, options: StageOptions): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-stage-'));
-  const place = await ground.place(options.kind);
+  const warehouse = await templates.create(options.kind);
   const sandbox: Sandbox = await serveSandbox({
     ...WORLD,
     latencyMs,
@@ -65,22 +65,22 @@ export async function openStage(ground: Ground, options: StageOptions): Promise<
   });
   const configFile = join(folder, 'sluice.yaml');
   await writeFile(configFile, options.configOf(sandbox.world));
-  const surroundings = { serviceUrl: sandbox.url, warehouseUrl: place.url, home: folder };
+  const surroundings = { serviceUrl: sandbox.url, warehouseUrl: warehouse.url, home: folder };
   const processes: Process[] = [];
   const started = (process: Process): Process => {
     processes.push(process);
     return process;
   };
   return {
-    place,
+    warehouse,
     sandbox,
     configFile,
     surroundings,
     start: (order, other) => started(startDriver({ config: configFile, ...order }, { ...surroundings, ...other })),
     startSluice: (...words) => started(startSluice([...words, '--config', configFile], surroundings)),
-    passTime: () => passTime(place),
+    passTime: () => passTime(warehouse),
     judge: (mostLost, undisturbed) =>
-      looking(place.url, async (warehouse) => {
+      withWarehouse(warehouse.url, async (warehouse) => {
         const oracle = await oracleOf(warehouse);
         const differing = undisturbed ? differences(undisturbed, oracle) : [];
         const config = await checkerConfig(configFile, surroundings);
@@ -92,7 +92,7 @@ export async function openStage(ground: Ground, options: StageOptions): Promise<
       for (const { kill } of processes) kill();
       await Promise.all(processes.map(({ ended }) => ended));
       await sandbox.close();
-      await place.drop();
+      await warehouse.drop();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -117,7 +117,7 @@ async function checkerConfig(file: string, { serviceUrl, warehouseUrl }: Surroun
  * Expires leases of syncs and slots of the limiter, which would expire by themselves. An embedded warehouse has one
  * owner.
  */
-async function passTime({ kind, url }: Place): Promise<void> {
+async function passTime({ kind, url }: ScenarioWarehouse): Promise<void> {
   if (kind === 'embedded') return;
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -133,10 +133,10 @@ async function passTime({ kind, url }: Place): Promise<void> {
 
 /** Runs a config without disturbance, and returns the contents of the tables. */
 export async function undisturbed(
-  ground: Ground,
+  templates: WarehouseTemplates,
   options: StageOptions,
 ): Promise<{ readonly oracle: Oracle; readonly requests: number; readonly tookMs: number }> {
-  const stage = await openStage(ground, options);
+  const stage = await openStage(templates, options);
   try {
     const { summary, wrote, tookMs } = await stage.start().ended;
     if (summary?.exitCode !== 0)

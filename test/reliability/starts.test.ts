@@ -3,7 +3,7 @@
  * cause no deadlocks.
  */
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { groundOn } from './ground.ts';
+import { warehouseTemplates } from './warehouse-templates.ts';
 import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
 import { twoWriters } from './scenarios/writers.ts';
 
@@ -11,12 +11,12 @@ import { twoWriters } from './scenarios/writers.ts';
 const PATIENT = { timeout: 300_000 };
 
 describe('several processes on one sync', () => {
-  const ground = groundOn(inject('postgresUrl'));
-  afterAll(() => ground.end());
+  const templates = warehouseTemplates(inject('postgresUrl'));
+  afterAll(() => templates.end());
 
   it('start at once: one works, and the others exit with 7', PATIENT, async () => {
     for (let round = 1; round <= 2; round += 1) {
-      const { codes, requests, violations } = await startedAtOnce(ground, 8);
+      const { codes, requests, violations } = await startedAtOnce(templates, 8);
       expect(violations).toEqual([]);
       expect(codes).toEqual([0, 7, 7, 7, 7, 7, 7, 7]);
       expect(requests).toBe(6);
@@ -25,11 +25,11 @@ describe('several processes on one sync', () => {
 
   it('do not wait: the second one ends while the first one runs', async () => {
     // The long form measures the duration; here other tests run at the same time.
-    expect(await startedSecond(ground)).toMatchObject({ code: 7 });
+    expect(await startedSecond(templates)).toMatchObject({ code: 7 });
   });
 
   it('replace a dead one after its lease has expired, and not before', PATIENT, async () => {
-    const { violations, takenOverMs, refused } = await replaced(ground);
+    const { violations, takenOverMs, refused } = await replaced(templates);
     expect(violations).toEqual([]);
     expect(refused).toBeGreaterThan(0);
     // 15 s on an idle machine; starting processes takes time here.
@@ -37,6 +37,6 @@ describe('several processes on one sync', () => {
   });
 
   it('write the same keys without a deadlock', async () => {
-    expect(await twoWriters(ground, 50)).toMatchObject({ rounds: 50, deadlocks: 0, unaccounted: 0 });
+    expect(await twoWriters(templates, 50)).toMatchObject({ rounds: 50, deadlocks: 0, unaccounted: 0 });
   });
 });

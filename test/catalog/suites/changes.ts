@@ -5,7 +5,7 @@ import type { Field, Fields } from '../../../src/service/model.ts';
 import { receivedAt, type TextRow } from '../../support/loading.ts';
 import { type Item, sampleItem } from '../../support/sample.ts';
 import { ownRow } from '../expected-rows.ts';
-import { contentOf, endpoints, type Ground, isOfKey, questionOf, whereOf } from '../ground.ts';
+import { contentOf, endpoints, type Fixture, isOfKey, questionOf, whereOf } from '../fixture.ts';
 
 const someVolatile = (fields: Fields): boolean =>
   Object.values(fields).some(
@@ -28,9 +28,9 @@ const machineryOf = (row: TextRow): TextRow => ({
   hash: row['_content_hash'] ?? null,
 });
 
-export function changesSuite(ground: Ground): void {
-  const begin = async (endpoint: Endpoint, entity = ground.entity()) => {
-    const loader = await ground.loader();
+export function changesSuite(fixture: Fixture): void {
+  const begin = async (endpoint: Endpoint, entity = fixture.entity()) => {
+    const loader = await fixture.loader();
     const { request, asked } = questionOf(endpoint, entity);
     const sample = (version: number, fleeting = 0): Item => sampleItem(endpoint.returns, { entity, version, fleeting });
     const { table, key, cells } = ownRow(endpoint, asked, sample(0));
@@ -100,7 +100,7 @@ export function changesSuite(ground: Ground): void {
 
   it.each(endpoints)('%s: an older answer overwrites nothing', async (_, endpoint) => {
     const it = await begin(endpoint);
-    const { answerId } = await it.take([it.sample(1)], 100_000 + ground.entity());
+    const { answerId } = await it.take([it.sample(1)], 100_000 + fixture.entity());
     const before = await it.row();
     const { receipt } = await it.take([it.sample(0, 1)], answerId - 1);
     expect(receipt).toMatchObject({ received: 1, loaded: 0, superseded: 1 });

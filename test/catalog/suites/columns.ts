@@ -3,14 +3,14 @@ import { expect, it } from 'vitest';
 import { rowsCount, type TextRow, receivedAt, shapesOf, withoutHistory } from '../../support/loading.ts';
 import { sampleItem, STRANGER } from '../../support/sample.ts';
 import { type ExpectedRow, expectedRows } from '../expected-rows.ts';
-import { contentOf, endpoints, type Ground, questionOf, whereOf } from '../ground.ts';
+import { contentOf, endpoints, type Fixture, questionOf, whereOf } from '../fixture.ts';
 
-export function columnsSuite(ground: Ground): void {
+export function columnsSuite(fixture: Fixture): void {
   it.each(endpoints)(
     '%s: each value of a full item lands in its column, and nothing else does',
     async (name, endpoint) => {
-      const loader = await ground.loader();
-      const entity = ground.entity();
+      const loader = await fixture.loader();
+      const entity = fixture.entity();
       const { request, asked } = questionOf(endpoint, entity);
       const item = sampleItem(endpoint.returns, { entity, strangers: true });
       const before = withoutHistory(await loader.versions());
@@ -42,8 +42,8 @@ export function columnsSuite(ground: Ground): void {
   it.each(endpoints)(
     '%s: the same answer again, under its own number and under a later one, writes nothing',
     async (name, endpoint) => {
-      const loader = await ground.loader();
-      const entity = ground.entity();
+      const loader = await fixture.loader();
+      const entity = fixture.entity();
       const { request } = questionOf(endpoint, entity);
       const item = sampleItem(endpoint.returns, { entity, strangers: true });
       const first = await loader.take(name, request, [item]);

@@ -4,18 +4,18 @@ import type { Endpoint } from '../../../src/service/endpoint.ts';
 import { withoutHistory } from '../../support/loading.ts';
 import { sampleItem } from '../../support/sample.ts';
 import { type ExpectedRow, expectedRows, ownRow } from '../expected-rows.ts';
-import { changed, endpoints, type FieldAt, fieldsOf, type Ground, questionOf, whereOf } from '../ground.ts';
+import { changed, endpoints, type FieldAt, fieldsOf, type Fixture, questionOf, whereOf } from '../fixture.ts';
 
 const listsOf = (endpoint: Endpoint): FieldAt[] =>
   fieldsOf(endpoint.returns.fields).filter(({ field }) => field.shape === 'list');
 
-export function listsSuite(ground: Ground): void {
+export function listsSuite(fixture: Fixture): void {
   describe.each(endpoints.filter(([, endpoint]) => listsOf(endpoint).length > 0))('%s', (name, endpoint) => {
     const cases = listsOf(endpoint).map(({ path }) => [path.join('.'), path] as const);
 
     it.each(cases)('%s: replaced as a set; empty is none, null and absent are not reported', async (_, path) => {
-      const loader = await ground.loader();
-      const entity = ground.entity();
+      const loader = await fixture.loader();
+      const entity = fixture.entity();
       const { request, asked } = questionOf(endpoint, entity);
       const whole = sampleItem(endpoint.returns, { entity, size: 3 });
       const elements = path.reduce<unknown>(
@@ -47,9 +47,9 @@ export function listsSuite(ground: Ground): void {
     });
 
     it.each(cases)('%s: null or absent from the start gives no row and a null count', async (_, path) => {
-      const loader = await ground.loader();
+      const loader = await fixture.loader();
       for (const sent of [null, undefined]) {
-        const entity = ground.entity();
+        const entity = fixture.entity();
         const { request, asked } = questionOf(endpoint, entity);
         const item = changed(sampleItem(endpoint.returns, { entity }), path, sent);
         const own = ownRow(endpoint, asked, item);

@@ -4,7 +4,7 @@ import { catalog } from '../../../src/service/catalog.ts';
 import { loaderOf, type TextRow } from '../../support/loading.ts';
 import { fullRequest } from '../../support/requests.ts';
 import { type Item, sampleItem } from '../../support/sample.ts';
-import type { Ground } from '../ground.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** One answer of each endpoint, all about the same entities; what is nested in item 0 is item 1 of its own endpoint. */
 const answers = catalog.map((endpoint) => ({
@@ -23,7 +23,7 @@ const ORDERS: readonly (readonly number[])[] = [
   answers.map((_, index) => (index * 7 + 2) % answers.length),
 ];
 
-export function orderSuite(ground: Ground): void {
+export function orderSuite(fixture: Fixture): void {
   const DIMENSIONS = [
     'pronet_users',
     'pronet_companies',
@@ -36,7 +36,7 @@ export function orderSuite(ground: Ground): void {
   it('previews before full answers and full answers before previews give the same rows', async () => {
     const outcomes: Record<string, TextRow[]>[] = [];
     for (const order of ORDERS) {
-      const loader = loaderOf(await ground.open());
+      const loader = loaderOf(await fixture.open());
       for (const index of order) {
         const answer = answers[index];
         if (answer) await loader.take(answer.name, answer.request, answer.items);

@@ -10,11 +10,11 @@ import {
   endpoints,
   type FieldAt,
   fieldsOf,
-  type Ground,
+  type Fixture,
   isOfKey,
   questionOf,
   whereOf,
-} from '../ground.ts';
+} from '../fixture.ts';
 
 const requiredOf = (endpoint: Endpoint): FieldAt[] =>
   fieldsOf(endpoint.returns.fields).filter(({ field, path }) => field.required && !isOfKey(endpoint.returns.key, path));
@@ -38,7 +38,7 @@ const faultsOf = ({
 const nested = ([name, ...rest]: readonly string[], value: unknown): unknown =>
   name === undefined ? value : { [name]: nested(rest, value) };
 
-export function requiredSuite(ground: Ground): void {
+export function requiredSuite(fixture: Fixture): void {
   describe.each(endpoints.filter(([, endpoint]) => requiredOf(endpoint).length > 0))('%s', (name, endpoint) => {
     const cases = requiredOf(endpoint).flatMap((at) =>
       faultsOf(at).map((fault) => [at.path.join('.'), fault.sampleType, at, fault] as const),
@@ -47,8 +47,8 @@ export function requiredSuite(ground: Ground): void {
     it.each(cases)(
       '%s is %s: it loads as null, what was sent is kept and counted',
       async (_, __, { path, field }, { sent, kind, sampleType }) => {
-        const loader = await ground.loader();
-        const entity = ground.entity();
+        const loader = await fixture.loader();
+        const entity = fixture.entity();
         const { request, asked } = questionOf(endpoint, entity);
         const item = sampleItem(endpoint.returns, { entity });
         const { batch, receipt } = await loader.take(name, request, [changed(item, path, sent)]);
@@ -88,8 +88,8 @@ export function requiredSuite(ground: Ground): void {
     it.each(cases)(
       'its key field %s is %s: quarantined with place and reason, the others load',
       async (_, __, path, sent) => {
-        const loader = await ground.loader();
-        const [entity, other, last] = [ground.entity(), ground.entity(), ground.entity()];
+        const loader = await fixture.loader();
+        const [entity, other, last] = [fixture.entity(), fixture.entity(), fixture.entity()];
         const { request } = questionOf(endpoint, entity);
         const bad = changed(sampleItem(endpoint.returns, { entity }), path, sent);
         const good = [other, last].map((it) => sampleItem(endpoint.returns, { entity: it }));
@@ -105,8 +105,8 @@ export function requiredSuite(ground: Ground): void {
   it.each(endpoints)(
     '%s: an element that is no item is quarantined with place and reason, the others load',
     async (name, endpoint) => {
-      const loader = await ground.loader();
-      const entity = ground.entity();
+      const loader = await fixture.loader();
+      const entity = fixture.entity();
       const { request } = questionOf(endpoint, entity);
       const odd = [null, 'x', 7, true, [], {}, { error: 'not found' }];
       const { batch, receipt } = await loader.take(name, request, [...odd, sampleItem(endpoint.returns, { entity })]);

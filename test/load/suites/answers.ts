@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Loader } from '../../support/loading.ts';
 import { logRow, profile } from '../items.ts';
 
-export function answersSuite(ground: () => Promise<Loader>): void {
+export function answersSuite(openLoader: () => Promise<Loader>): void {
   it.each([
     ['nothing', ''],
     ['blanks', ' \n'],
@@ -19,7 +19,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
     ['arrays without end', '['.repeat(200_000)],
     ['deep arrays', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
   ])('%s is quarantined completely', async (_, body) => {
-    const loader = await ground();
+    const loader = await openLoader();
     const before = await loader.versions();
     const { batch, receipt } = await loader.take('microblog.user', { user: 'x' }, body);
     expect(receipt).toMatchObject({ received: 1, quarantined: 1, written: {} });
@@ -32,7 +32,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
   });
 
   it('an empty array has no items; a lone object is one; a byte order mark before them is none of theirs', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     expect((await loader.take('microblog.user', { user: 'x' }, '[]')).receipt).toMatchObject({
       received: 0,
       quarantined: 0,
@@ -46,7 +46,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
   });
 
   it('an item that is nested too deeply is quarantined, the others load', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const deep = (levels: number): string =>
       `{"rest_id":"deep ${levels}","odd":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     const { batch, receipt } = await loader.take(
@@ -59,7 +59,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
   });
 
   it('more items than requested load', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const items = Array.from({ length: 5 }, (_, index) => ({ urn: { type: 'fsd_profile', value: `more ${index}` } }));
     expect((await loader.take('pronet.search.users', { count: 2 }, items)).receipt).toMatchObject({
       received: 5,
@@ -68,7 +68,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
   });
 
   it('an incomplete row of the log never erases a complete one; an incomplete one is completed', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const log = (more: object) => loader.take('token.requests', {}, [logRow(1, more)]);
     const row = () => loader.row('fact_request_costs', { id: '00000000-0000-4000-8000-000000000001' });
     await log({ points_left: 9 });
@@ -86,7 +86,7 @@ export function answersSuite(ground: () => Promise<Loader>): void {
   });
 
   it('an upper-case UUID is the same row of the log', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const id = 'ABCDEF00-0000-4000-8000-00000000000F';
     await loader.take('token.requests', {}, [{ ...logRow(2), id }]);
     expect((await loader.take('token.requests', {}, [{ ...logRow(2), id: id.toLowerCase() }])).receipt).toMatchObject({

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import type { Loader } from '../../support/loading.ts';
 import { filing, group, logRow, photosharePost, photoshareUser, profile, urn } from '../items.ts';
 
-export function observedSuite(ground: () => Promise<Loader>): void {
+export function observedSuite(openLoader: () => Promise<Loader>): void {
   const profiles = async (items: unknown): Promise<Loader> => {
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take('microblog.user', { user: 'x' }, items);
     return loader;
   };
-  const profileOf = async (id: string) => (await ground()).row('microblog_users', { rest_id: id });
+  const profileOf = async (id: string) => (await openLoader()).row('microblog_users', { rest_id: id });
 
   it('NUL in a string, a key and a primary key is scrubbed before the key is made; a second run finds the same row', async () => {
     const body = '[{"rest_id":"n\\u0000ul","name":"a\\u0000b","new\\u0000field":"\\u0000"}]';
@@ -62,7 +62,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   ])('%s are stored exactly', async (name, text) => {
     const id = `exact ${name} ${text}`;
     await profiles([profile(id, { name: text, profile_urls: [text, { [text]: text }] })]);
-    const loader = await ground();
+    const loader = await openLoader();
     // One driver removes a BOM at the start of a text, so the length is read too.
     expect((await profileOf(id))['name']?.replace(/^\ufeff/, '')).toBe(text.replace(/^\ufeff/, ''));
     expect(await loader.lengths('microblog_users', { rest_id: id }, ['name'])).toEqual([{ name: text.length }]);
@@ -76,7 +76,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('"", [], {}, null and absent are five different things', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const absences = [{ items: [] }, { items: null }, {}, { items: [''] }, { items: [null] }];
     await loader.take(
       'sec.search.companies',
@@ -109,7 +109,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('a default replaces what a full answer leaves out, but not null, and not in a preview', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take('photoshare.user', { user: 'd' }, [
       photoshareUser('default'),
       photoshareUser('nulls', { follower_count: null, is_private: null }),
@@ -143,7 +143,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('member_count may be null, -1, 1203.0 or "1,203"; the others in the answer load', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const counts = ['null', '-1', '1203.0', '"1,203"', '"9"', '12.6', '1e3'];
     const body = counts.map((count, index) =>
       JSON.stringify(group(`count ${index}`)).replace('"member_count":1', `"member_count":${count}`),
@@ -186,7 +186,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     );
     for (const id of ['9007199254740993', '9223372036854775807123', '1000000000000000000000', '12'])
       expect(await profileOf(id)).toMatchObject({ rest_id: id });
-    const loader = await ground();
+    const loader = await openLoader();
     const all = await loader.rows('microblog_users');
     expect(all.map(({ rest_id: id }) => id).filter((id) => id?.startsWith('900719925474099'))).not.toContain(
       '9007199254740992',
@@ -254,7 +254,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     ['2999-12-31', '2999-12-31'],
     ['2024-01-01T00:00:00Z', null],
   ])('a period ending %j is a date or null, with what was sent kept', async (sent, date) => {
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take('sec.search.companies', { count: 100 }, [
       filing('period', sent || 'empty', { period_ending: sent, file_date: '2024-01-01' }),
     ]);
@@ -274,7 +274,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
     ['0000-01-01T00:00:00Z', null],
     ['yesterday', null],
   ])('an instant %j is to the microsecond, or null with what was sent kept', async (sent, at) => {
-    const loader = await ground();
+    const loader = await openLoader();
     const { batch } = await loader.take('token.requests', {}, [
       logRow(sent.length * 1000 + sent.charCodeAt(6), { started_at: sent }),
     ]);
@@ -284,7 +284,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('one accession with two file names and one file name in two accessions are two rows each', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const { receipt } = await loader.take('sec.search.companies', { count: 100 }, [
       filing('one', 'a.htm'),
       filing('one', 'b.htm'),
@@ -299,7 +299,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('arrays of a filing are not parallel, and empty elements keep their place', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const form4 = filing('form 4', 'f', {
       ciks: ['1', '2'],
       biz_locations: ['', 'Abbott Park, IL'],
@@ -328,7 +328,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('the same id twice in one answer is one row, the last', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const { receipt } = await loader.take('microblog.user', { user: 'x' }, [
       profile('twice', { name: 'first' }),
       profile('twice', { name: 'last' }),
@@ -364,7 +364,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('a school listed twice, equal in every field, gives the same rows on each run', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const school = { company: { name: 'Same', urn: urn('s', 'school') }, major: 'x' };
     const asked = { urn: { type: 'fsd_profile', value: 'twice at school' }, count: 9 };
     expect((await loader.take('pronet.user.education', asked, [school, school])).receipt).toMatchObject({ loaded: 2 });
@@ -378,7 +378,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('one bad element among good ones is quarantined with its position and reason; the good ones load', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const items = [profile('good 1'), null, 'x', { error: 'not found' }, profile('good 2'), { name: 'no key' }];
     const { batch, receipt } = await loader.take('microblog.user', { user: 'x' }, items);
     expect(receipt).toMatchObject({ received: 6, loaded: 2, quarantined: 4 });
@@ -391,7 +391,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('an address of 3,600 characters loads, requested or sent', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     // Random, because Postgres compresses before it measures an index entry.
     const noise = Array.from({ length: 3600 }, (_, index) =>
       ((index * 7919 + index * index * 104_729) % 36).toString(36),
@@ -405,7 +405,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('20 MB of HTML load', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const html = `<p class="é">text\n</p>`.repeat(1_000_000);
     expect(Buffer.byteLength(html)).toBeGreaterThan(20_000_000);
     const { receipt } = await loader.take('webparser.parse', { url: 'https://big.example/' }, [
@@ -417,7 +417,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('5,000 members of one group load', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const members = Array.from({ length: 5000 }, (_, index) => ({
       user: { urn: urn(`m${index}`), name: `M${index}` },
       role: 'member',
@@ -429,7 +429,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('of duplicate JSON keys the last wins; unknown fields and a text where an object is due are kept in extra', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take(
       'photoshare.user',
       { user: 'x' },
@@ -447,7 +447,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('hidden counts are negative, null is not 0, and an empty repost has no text and no counts', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const id = (value: string) => ({ urn: urn(value, 'activity'), url: 'u' });
     const empty = {
       ...id('empty'),
@@ -483,7 +483,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('masked people who share name, alias and address are people of their own', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const masked = { name: 'A member', alias: 'headless', url: 'https://people.example/headless' };
     const { receipt } = await loader.take('pronet.search.users', { count: 9 }, [
       { urn: urn('masked 1'), ...masked },
@@ -506,7 +506,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('items of undocumented lists are any JSON, nulls and empty objects among them', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const any = ['text', null, {}, [], 0, false, '', { url: 'x', nested: [[]] }];
     await loader.take('photoshare.user', { user: 'x' }, [photoshareUser('any', { links: any, hashtags: [null] })]);
     const rows = await loader.rows('photoshare_user_links', { user_id: 'any' });
@@ -519,7 +519,7 @@ export function observedSuite(ground: () => Promise<Loader>): void {
   });
 
   it('another @type never refuses an item; it is kept, and counted', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const { batch } = await loader.take('microblog.user', { user: 'x' }, [
       profile('typed', { '@type': 'MicroblogUserV2' }),
       profile('tagged', { '@type': '@microblog_user' }),

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Loader } from '../../support/loading.ts';
 import { photosharePost, photoshareUser, urn } from '../items.ts';
 
-export function setsSuite(ground: () => Promise<Loader>): void {
+export function setsSuite(openLoader: () => Promise<Loader>): void {
   describe('educations of a person', () => {
     const school = (name: string): object => ({ company: { name }, major: name });
     const begin = async (person: string) => {
-      const loader = await ground();
+      const loader = await openLoader();
       const asked = (count: number) => ({ urn: { type: 'fsd_profile', value: person }, count });
       return {
         take: (count: number, items: readonly unknown[], answerId?: number) =>
@@ -75,11 +75,11 @@ export function setsSuite(ground: () => Promise<Loader>): void {
   describe('hits of a search', () => {
     const people = (...names: string[]): object[] => names.map((name) => ({ urn: urn(name), name }));
     const hitsOf = async (sync: string) =>
-      (await (await ground()).rows('pronet_user_search_hits', { sync }))
+      (await (await openLoader()).rows('pronet_user_search_hits', { sync }))
         .map((row) => `${row['position']} ${row['user_urn_value']}`)
         .toSorted();
     const search = async (sync: string, count: number, items: readonly object[], answerId?: number) =>
-      (await ground()).take('pronet.search.users', { title: 'hits', count }, items, {
+      (await openLoader()).take('pronet.search.users', { title: 'hits', count }, items, {
         sync,
         ...(answerId !== undefined && { answerId }),
       });
@@ -94,7 +94,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
       expect(await hitsOf('searching')).toEqual([]);
       expect(await hitsOf('another')).toEqual(['0 h1']);
       for (const name of ['h1', 'h2', 'h3'])
-        expect(await (await ground()).rows('pronet_users', { urn_value: name })).toHaveLength(1);
+        expect(await (await openLoader()).rows('pronet_users', { urn_value: name })).toHaveLength(1);
     });
 
     it('are only added to by an answer as long as requested, or with something in quarantine', async () => {
@@ -116,7 +116,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('reposts are linked to the requested post, which needs no row', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const asked = { urn: { type: 'activity', value: 'asked post' }, count: 9 };
     await loader.take('pronet.post.reposts', asked, [{ urn: urn('r1', 'activity') }, { urn: urn('r2', 'activity') }]);
     await loader.take('pronet.post.reposts', asked, [{ urn: urn('r2', 'activity') }]);
@@ -128,7 +128,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('posts of a profile come from either endpoint; the recent ones inside a profile delete nothing', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const posts = ['p1', 'p2', 'p3'].map((id) => photosharePost(id, { user: { id: 'poster' } }));
     await loader.take('photoshare.user.posts', { user: 'Poster', count: 9 }, posts);
     await loader.take('photoshare.user', { user: 'Poster', with_posts: true }, [
@@ -154,7 +154,7 @@ export function setsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('a question longer than a key can be is kept by its digest', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const user = `https://photos.example/${'ü'.repeat(2000)}`;
     await loader.take('photoshare.user.posts', { user, count: 9 }, [photosharePost('of a long question')]);
     const rows = await loader.rows('photoshare_user_posts', { post_id: 'of a long question' });

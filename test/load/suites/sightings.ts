@@ -10,15 +10,16 @@ const post = (value: string, more: object = {}): object => ({
 });
 const REPOSTS = { urn: { type: 'activity', value: 'sighted' }, count: 99 };
 
-export function sightingsSuite(ground: () => Promise<Loader>): void {
-  const reposts = async (...items: readonly object[]) => (await ground()).take('pronet.post.reposts', REPOSTS, items);
+export function sightingsSuite(openLoader: () => Promise<Loader>): void {
+  const reposts = async (...items: readonly object[]) =>
+    (await openLoader()).take('pronet.post.reposts', REPOSTS, items);
   const person = async (value: string) =>
-    (await ground()).row('pronet_users', { urn_type: 'fsd_profile', urn_value: value });
+    (await openLoader()).row('pronet_users', { urn_type: 'fsd_profile', urn_value: value });
   const postRow = async (value: string) =>
-    (await ground()).row('pronet_posts', { urn_type: 'activity', urn_value: value });
+    (await openLoader()).row('pronet_posts', { urn_type: 'activity', urn_value: value });
 
   it('a preview fills what is null and erases nothing; a full one writes its nulls too', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const full = { urn: urn('s1'), name: 'Full', alias: 'a', url: 'u', headline: null, location: 'Berlin' };
     await loader.take('pronet.search.users', { count: 9 }, [full]);
     await reposts(post('by s1', { author: { urn: urn('s1'), name: 'Preview', headline: 'H', image: null } }));
@@ -37,7 +38,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'One', headline: 'H' } }));
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'Two', headline: null } }));
     expect(await person('s2')).toMatchObject({ name: 'Two', headline: 'H', _detail: 'preview' });
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take('pronet.group', { group: 'g' }, [
       group('g2', { members: [{ user: { urn: urn('s2'), headline: 'Member' } }] }),
     ]);
@@ -47,7 +48,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('a fuller sighting that says nothing else still raises the detail, and is no change', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const school = { urn: urn('s3', 'fsd_company'), name: 'School', url: 'u', alias: 'a' };
     await reposts(post('mentions s3', { mentioned: [school] }));
     const row = () => loader.row('pronet_companies', { urn_value: 's3' });
@@ -91,7 +92,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('an older one that reports more is not lost to a newer one that was loaded before it', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const preview = { urn: urn('s5'), name: 'Preview', headline: 'H', alias: null };
     const reference = { urn: urn('s5'), name: 'Reference', alias: 'a' };
     const { answerId } = await reposts(post('by s5', { author: preview }));
@@ -128,7 +129,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('a preview of a profile never writes a count', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take('photoshare.user', { user: 'x' }, [
       photoshareUser('counted', { follower_count: 5, media_count: 9 }),
     ]);
@@ -147,7 +148,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('authors and mentions are companies by the type of their URN, else people; without a URN they get no row', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const types = ['fsd_company', 'company', 'school', 'fsd_profile', 'member', ''];
     await reposts(
       ...types.map((type) => post(`by type ${type}`, { author: { urn: urn(`typed ${type}`, type) } })),
@@ -173,7 +174,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('what can’t be keyed goes to its parent’s extra under its path', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const members = [
       { user: { urn: urn('k1') }, role: 'owner' },
       { user: { name: 'no urn' } },
@@ -196,7 +197,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     ['empty', ''],
     ['longer than a key can be', 'x'.repeat(5000)],
   ])('a reference that is %s refers to nothing: its row loads, and what was sent is kept', async (_, value) => {
-    const loader = await ground();
+    const loader = await openLoader();
     const id = `referring ${value.length}`;
     await loader.take('photoshare.user.posts', { user: 'x', count: 9 }, [
       photosharePost(id, { user: { id: value, name: 'N', odd: 1 } }),
@@ -231,7 +232,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('keys as long as allowed load in every table that refers to them; longer ones are quarantined', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     // Random, because Postgres compresses before it measures an index entry.
     const noise = (length: number, seed: number): string => {
       let state = seed;
@@ -296,7 +297,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('numbers beyond 2^53 in extra survive a lesser sighting, which then is no change', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     await loader.take(
       'pronet.search.users',
       { count: 9 },
@@ -311,7 +312,7 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   });
 
   it('texts that begin with a BOM survive a lesser sighting, as keys too', async () => {
-    const loader = await ground();
+    const loader = await openLoader();
     const people = [{ urn: urn('\ufeffbom'), name: '\ufeffB', headline: null }];
     await loader.take('pronet.search.users', { count: 9 }, people);
     await reposts(post('by bom', { author: { urn: urn('\ufeffbom'), headline: '\ufeffH' } }));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Loader } from '../../support/loading.ts';
 import { photosharePost, photoshareUser } from '../items.ts';
 
-export function switchesSuite(ground: () => Promise<Loader>): void {
+export function switchesSuite(openLoader: () => Promise<Loader>): void {
   describe('photoshare.user', () => {
     const reported = {
       created_at: 1_700_000_000,
@@ -17,7 +17,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     ];
 
     it('with everything off, nothing reported before is touched', async () => {
-      const loader = await ground();
+      const loader = await openLoader();
       const on = { user: 'switched', with_posts: true, with_similar_users: true, with_creation_date: true };
       await loader.take('photoshare.user', on, [photoshareUser('switched', reported)]);
       const before = await loader.versions();
@@ -35,7 +35,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     });
 
     it('with everything off, a value counts all the same', async () => {
-      const loader = await ground();
+      const loader = await openLoader();
       const off = { user: 'switched off', with_posts: false, with_similar_users: false, with_creation_date: false };
       await loader.take('photoshare.user', off, [photoshareUser('switched off', reported)]);
       expect(await loader.row('photoshare_users', { id: 'switched off' })).toMatchObject({
@@ -46,7 +46,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     });
 
     it('from the start, not requested is null and none is 0', async () => {
-      const loader = await ground();
+      const loader = await openLoader();
       const user = (id: string): object => photoshareUser(id, { similar_users: [], posts: [] });
       await loader.take('photoshare.user', { user: 'x', with_posts: true, with_similar_users: false }, [
         user('asked for posts'),
@@ -65,7 +65,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     });
 
     it('with everything on, empty is none and null of a date is null', async () => {
-      const loader = await ground();
+      const loader = await openLoader();
       const on = { user: 'emptied', with_posts: true, with_similar_users: true, with_creation_date: true };
       await loader.take('photoshare.user', on, [photoshareUser('emptied', reported)]);
       await loader.take('photoshare.user', on, [
@@ -94,7 +94,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       [{ extract_minimal: true }, counts('0', null, null)],
       [{ extract_contacts: true }, counts('0', '0', '0')],
     ])('requested with %j, empty lists count as reported', async (options, expected) => {
-      const loader = await ground();
+      const loader = await openLoader();
       const url = `https://page.example/${JSON.stringify(options).length}`;
       await loader.take('webparser.parse', { url, ...options }, [page({ links: [], emails: [], phones: [] })]);
       expect(await loader.row('web_pages', { requested_url: url })).toMatchObject(expected);
@@ -108,7 +108,7 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
     });
 
     it('the key is the requested address with the content options, whether or not defaults are written', async () => {
-      const loader = await ground();
+      const loader = await openLoader();
       const url = 'https://key.example/';
       await loader.take('webparser.parse', { url }, [page({ url: 'https://redirected.example/' })]);
       await loader.take('webparser.parse', { url, remove_comments: true, timeout: 20, include_tags: null }, [

@@ -2,7 +2,7 @@
  * Runs behind two proxies that disturb exchanges with the service and connections to Postgres, until a run completes.
  */
 import type { Draws } from '../draws.ts';
-import type { Ground } from '../ground.ts';
+import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import { type ExchangeScript, startHttpProxy } from '../http-proxy.ts';
 import type { Oracle } from '../oracle.ts';
 import { type Moment, type Script, startProxy, type Trouble } from '../proxy.ts';
@@ -29,16 +29,16 @@ const MOST_RUNS = 60;
 
 /** Runs the config repeatedly behind the fault proxies, and checks the result. */
 export async function spoiled(
-  ground: Ground,
+  templates: WarehouseTemplates,
   spoil: Spoil,
   expected: Oracle,
   configOf: StageOptions['configOf'] = wholeConfig,
 ): Promise<Spoiled> {
   const startedAt = performance.now();
-  const stage = await openStage(ground, { kind: 'postgres', configOf });
+  const stage = await openStage(templates, { kind: 'postgres', configOf });
   const http = await startHttpProxy(stage.sandbox.url, spoil.http);
-  const postgres = await startProxy(stage.place.url, spoil.postgres);
-  const through = new URL(stage.place.url);
+  const postgres = await startProxy(stage.warehouse.url, spoil.postgres);
+  const through = new URL(stage.warehouse.url);
   through.port = String(postgres.port);
   try {
     const start = () =>

@@ -8,7 +8,7 @@ import { serveSandbox } from '../../../src/sandbox/serve.ts';
 import { select } from '../../flow/rows.ts';
 import { askedAgain } from '../../flow/scene.ts';
 import { mib, smallDisk } from '../../support/small-disk.ts';
-import { looking } from '../ground.ts';
+import { withWarehouse } from '../warehouse-templates.ts';
 import { startSluice } from '../processes.ts';
 
 export interface DiskCase {
@@ -67,7 +67,7 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
     disk.resize(ROOM_MIB);
     await rm(join(disk.folder, FILLER), { force: true });
     const second = await run();
-    const [found] = await looking(warehouseUrl, (warehouse) =>
+    const [found] = await withWarehouse(warehouseUrl, (warehouse) =>
       select<{ stored: number; loaded: number }>(
         warehouse,
         "select count(*)::int as stored, count(loaded_at)::int as loaded from sluice_ops.answers where endpoint <> 'token.requests'",

@@ -3,7 +3,7 @@ import type { Checkpoint } from '../../../src/ledger/kill-points.ts';
 import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import type { Draws } from '../draws.ts';
 import type { Order } from '../driver.ts';
-import type { Ground } from '../ground.ts';
+import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import { startHttpProxy } from '../http-proxy.ts';
 import type { Oracle } from '../oracle.ts';
 import type { Ended } from '../processes.ts';
@@ -37,7 +37,7 @@ export interface Killed extends Verdict {
 
 /** Kills one process after the other, lets the last one finish, and checks the result. */
 export async function killed(
-  ground: Ground,
+  templates: WarehouseTemplates,
   kind: Warehouse['kind'],
   deaths: readonly Death[],
   expected: Oracle,
@@ -45,7 +45,7 @@ export async function killed(
 ): Promise<Killed> {
   const startedAt = performance.now();
   let onArrival: (number: number) => void = () => undefined;
-  const stage = await openStage(ground, { kind, configOf, onArrival: (number) => onArrival(number) });
+  const stage = await openStage(templates, { kind, configOf, onArrival: (number) => onArrival(number) });
   try {
     let died = 0;
     const listen = (onRequest: (number: number) => void): void => {

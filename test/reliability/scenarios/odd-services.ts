@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Draws } from '../draws.ts';
-import { type Ground, looking } from '../ground.ts';
+import { type WarehouseTemplates, withWarehouse } from '../warehouse-templates.ts';
 import { type Call, type OddService, ok, type Reply, startOddService } from '../odd-service.ts';
 import { type Ended, startSluice } from '../processes.ts';
 
@@ -25,12 +25,12 @@ interface Played {
 }
 
 async function play(
-  ground: Ground,
+  templates: WarehouseTemplates,
   { yaml, reply }: { readonly yaml: string; readonly reply: (call: Call) => Reply },
   act: (played: Played) => Promise<readonly string[]>,
 ): Promise<OddRun> {
   const home = await mkdtemp(join(tmpdir(), 'sluice-odd-'));
-  const place = await ground.place('postgres');
+  const database = await templates.create('postgres');
   const service = await startOddService(reply);
   const config = join(home, 'sluice.yaml');
   let runs = 0;
@@ -40,11 +40,11 @@ async function play(
       service,
       sluice: (...words) => {
         runs += 1;
-        const surroundings = { serviceUrl: service.url, warehouseUrl: place.url, home };
+        const surroundings = { serviceUrl: service.url, warehouseUrl: database.url, home };
         return startSluice([...words, '--config', config], surroundings).ended;
       },
       rows: (statement) =>
-        looking(place.url, async ({ db }) => {
+        withWarehouse(database.url, async ({ db }) => {
           const { rows } = await sql<{ n: number }>`select count(*)::int as n from ${sql.raw(statement)}`.execute(db);
           return rows[0]?.n ?? 0;
         }),
@@ -52,7 +52,7 @@ async function play(
     return { violations, calls: service.calls().length, points: service.pointsSpent(), runs };
   } finally {
     await service.close();
-    await place.drop();
+    await database.drop();
     await rm(home, { recursive: true, force: true });
   }
 }
@@ -75,7 +75,7 @@ const UNREADABLE = ['[{"@type":"@sec_filing","accession', '<html>busy</html>', '
 const RUNS = 4;
 
 /** A window with unreadable answers: gaps are named and requested again, and nothing else is bought. */
-export function unreadableWindow(ground: Ground, draws: Draws): Promise<OddRun> {
+export function unreadableWindow(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
   const days = draws.between(5, 60);
   const count = draws.between(10, 60);
   const perDay = Array.from({ length: days }, () => (draws.chance(0.3) ? 0 : draws.between(1, Math.min(9, count - 1))));
@@ -96,7 +96,7 @@ export function unreadableWindow(ground: Ground, draws: Draws): Promise<OddRun> 
     request: { count: ${count} }
     window: { from: ${dayAfter(0)}, to: ${dayAfter(days - 1)} }
     max_age: 1d`);
-  return play(ground, { yaml, reply }, async ({ service, sluice, rows }) => {
+  return play(templates, { yaml, reply }, async ({ service, sluice, rows }) => {
     const violations: string[] = [];
     let before = 0;
     for (let run = 1; run <= RUNS; run++) {
@@ -159,7 +159,7 @@ const LOSING: readonly ((body: string) => string)[] = [
 const MOST_PURCHASES = 2 * 3;
 
 /** Inputs whose answers have odd transports. */
-export function oddTransports(ground: Ground, draws: Draws): Promise<OddRun> {
+export function oddTransports(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
   const inputs = Array.from({ length: 8 }, (_, n) => {
     const isAllowed = draws.chance(0.7);
     return { alias: `user${n}`, isAllowed, write: isAllowed ? draws.pick(ALLOWED) : draws.pick(LOSING) };
@@ -173,7 +173,7 @@ export function oddTransports(ground: Ground, draws: Draws): Promise<OddRun> {
     endpoint: microblog.user
     for_each: { user: [${inputs.map(({ alias }) => alias).join(', ')}] }
     max_age: 1d`);
-  return play(ground, { yaml, reply }, async ({ service, sluice, rows }) => {
+  return play(templates, { yaml, reply }, async ({ service, sluice, rows }) => {
     for (let run = 1; run <= 5; run++) await sluice('sync');
     const allowed = inputs.filter(({ isAllowed }) => isAllowed);
     const loaded = await rows('sluice.microblog_users');
@@ -191,7 +191,7 @@ export function oddTransports(ground: Ground, draws: Draws): Promise<OddRun> {
 }
 
 /** Addresses that differ only in their query, all shown at one address: each is requested once. */
-export function lookAlikeNames(ground: Ground, draws: Draws): Promise<OddRun> {
+export function lookAlikeNames(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
   const shown = draws.pick(['https://p.example/profile', 'https://p.example/profile.php', 'https://p.example/u/']);
   const names = Array.from({ length: draws.between(2, 9) }, (_, n) => `${shown}?${draws.pick(['id', 'p', 'u'])}=${n}`);
   const endpoint = draws.pick(['photoshare.user', 'microblog.user']);
@@ -212,7 +212,7 @@ export function lookAlikeNames(ground: Ground, draws: Draws): Promise<OddRun> {
     endpoint: ${endpoint}
     for_each: { user: ${JSON.stringify(names)} }
     max_age: 1d`);
-  return play(ground, { yaml, reply }, async ({ service, sluice, rows }) => {
+  return play(templates, { yaml, reply }, async ({ service, sluice, rows }) => {
     const first = await sluice('sync');
     const bought = service.calls().length;
     const loaded = await rows(`sluice.${endpoint === 'photoshare.user' ? 'photoshare_users' : 'microblog_users'}`);
@@ -227,7 +227,7 @@ export function lookAlikeNames(ground: Ground, draws: Draws): Promise<OddRun> {
 }
 
 /** A price that the config does not know and that may change during the run: a limit applies to true points. */
-export function wrongPrices(ground: Ground, draws: Draws): Promise<OddRun> {
+export function wrongPrices(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
   const inFlight = draws.between(1, 4);
   const limit = draws.between(10, 60);
   const [price, later] = [draws.between(1, 12), draws.between(1, 12)];
@@ -243,7 +243,7 @@ export function wrongPrices(ground: Ground, draws: Draws): Promise<OddRun> {
     for_each: { user: [${Array.from({ length: inputs }, (_, n) => `user${n}`).join(', ')}] }`,
     { inFlight, budget: `budget: { per_run: ${limit} }` },
   );
-  return play(ground, { yaml, reply }, async ({ service, sluice }) => {
+  return play(templates, { yaml, reply }, async ({ service, sluice }) => {
     const violations: string[] = [];
     let before = 0;
     for (let run = 1; run <= 2; run++) {

@@ -1,7 +1,7 @@
 /** Runs on a database with unusual settings, and by processes with wrong clocks. */
 import { Client } from 'pg';
 import type { Draws } from '../draws.ts';
-import type { Ground } from '../ground.ts';
+import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import type { Oracle } from '../oracle.ts';
 import { openStage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
 import { wholeConfig } from '../workload.ts';
@@ -22,16 +22,16 @@ const SETTINGS: Readonly<Record<string, readonly string[]>> = {
 
 /** A run on a database with some of these settings; its tables must equal those of an undisturbed run. */
 export async function unusualSettings(
-  ground: Ground,
+  templates: WarehouseTemplates,
   draws: Draws,
   expected: Oracle,
   configOf: StageOptions['configOf'] = wholeConfig,
 ): Promise<Verdict> {
-  const stage = await openStage(ground, { kind: 'postgres', configOf });
+  const stage = await openStage(templates, { kind: 'postgres', configOf });
   try {
-    const name = new URL(stage.place.url).pathname.slice(1);
+    const name = new URL(stage.warehouse.url).pathname.slice(1);
     await onDatabase(
-      stage.place.url,
+      stage.warehouse.url,
       Object.entries(SETTINGS)
         .filter(() => draws.chance(0.7))
         .map(([setting, values]) => `alter database ${name} set ${setting} = '${draws.pick(values)}'`),
@@ -51,11 +51,11 @@ export interface ClockRun {
 
 /** A first run by a process with a wrong clock; later runs must neither trust nor repeat it. */
 export async function wrongClock(
-  ground: Ground,
+  templates: WarehouseTemplates,
   draws: Draws,
   configOf: StageOptions['configOf'] = wholeConfig,
 ): Promise<ClockRun> {
-  const stage = await openStage(ground, { kind: 'postgres', configOf });
+  const stage = await openStage(templates, { kind: 'postgres', configOf });
   const clockAheadMs = draws.pick([400, 3, -3, -400]) * DAY_MS + draws.between(-DAY_MS, DAY_MS);
   const clockStepMs = draws.chance(0.5) ? draws.pick([1, -1]) * draws.between(1, 72) * 3_600_000 : 0;
   const sent = (): number => stage.sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests').length;
@@ -64,7 +64,9 @@ export async function wrongClock(
     const first = sent();
     await untilComplete(stage, () => stage.start(), 1);
     const again = sent() - first;
-    await onDatabase(stage.place.url, [`update sluice_ops.answers set received_at = received_at - interval '2 days'`]);
+    await onDatabase(stage.warehouse.url, [
+      `update sluice_ops.answers set received_at = received_at - interval '2 days'`,
+    ]);
     await untilComplete(stage, () => stage.start(), 1);
     const later = sent() - first - again;
     return {

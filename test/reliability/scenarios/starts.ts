@@ -1,7 +1,7 @@
 /** Several starts of one sync: one process works, the others end at once, and a dead process is replaced. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT } from '../../../src/errors.ts';
-import type { Ground } from '../ground.ts';
+import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import { openStage, type Verdict } from '../stage.ts';
 import { groupsConfig, IN_FLIGHT } from '../workload.ts';
 
@@ -13,10 +13,10 @@ const PATIENCE_MS = 120_000;
  * The stage of these scenarios: the first answer is held back until the test releases it, so that the first holder
  * keeps running.
  */
-async function holding(ground: Ground) {
+async function holding(templates: WarehouseTemplates) {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  const stage = await openStage(ground, {
+  const stage = await openStage(templates, {
     kind: 'postgres',
     configOf: () => groupsConfig(GROUPS),
     onArrival: async () => {
@@ -34,8 +34,8 @@ export interface Started extends Verdict {
 }
 
 /** Starts processes at once; the service answers when all but one have ended. */
-export async function startedAtOnce(ground: Ground, count: number): Promise<Started> {
-  const stage = await holding(ground);
+export async function startedAtOnce(templates: WarehouseTemplates, count: number): Promise<Started> {
+  const stage = await holding(templates);
   try {
     const processes = Array.from({ length: count }, () => stage.startSluice('sync', '--json'));
     let left = count;
@@ -62,9 +62,9 @@ export async function startedAtOnce(ground: Ground, count: number): Promise<Star
 
 /** Starts a second process while the first one runs; returns its exit code and duration. */
 export async function startedSecond(
-  ground: Ground,
+  templates: WarehouseTemplates,
 ): Promise<{ readonly code: number | null; readonly tookMs: number }> {
-  const stage = await holding(ground);
+  const stage = await holding(templates);
   try {
     const first = stage.startSluice('sync', '--json');
     await stage.arrived;
@@ -87,8 +87,8 @@ export interface Replaced extends Verdict {
 }
 
 /** Kills the holder and starts others, as a scheduler would, until one gets the lease, which expires by itself. */
-export async function replaced(ground: Ground): Promise<Replaced> {
-  const stage = await holding(ground);
+export async function replaced(templates: WarehouseTemplates): Promise<Replaced> {
+  const stage = await holding(templates);
   try {
     const first = stage.start();
     await stage.arrived;

@@ -8,7 +8,7 @@ import { openJobs } from '../../../src/engine/boss.ts';
 import { busySyncs } from '../../../src/engine/child-syncs.ts';
 import { syncJob } from '../../../src/engine/job.ts';
 import { SANDBOX_TOKEN } from '../../../src/sandbox/world/known.ts';
-import { type Ground, looking } from '../ground.ts';
+import { type WarehouseTemplates, withWarehouse } from '../warehouse-templates.ts';
 import type { Oracle } from '../oracle.ts';
 import type { Process } from '../processes.ts';
 import { openStage, type Stage, type StageOptions } from '../stage.ts';
@@ -28,14 +28,14 @@ export interface WorkersOptions {
  * result.
  */
 export async function killedWorkers(
-  ground: Ground,
+  templates: WarehouseTemplates,
   deaths: readonly Death[],
   expected: Oracle,
   { configOf = wholeConfig, chunkSize, inCompany }: WorkersOptions,
 ): Promise<Killed> {
   const startedAt = performance.now();
   let onArrival: (number: number) => void = () => undefined;
-  const stage = await openStage(ground, {
+  const stage = await openStage(templates, {
     kind: 'postgres',
     configOf: (world) => inOrder(configOf(world)),
     onArrival: (number) => onArrival(number),
@@ -73,14 +73,18 @@ export async function killedWorkers(
   }
 }
 
-async function enterAll({ place, configFile, surroundings: { serviceUrl, warehouseUrl } }: Stage): Promise<void> {
+async function enterAll({
+  warehouse: { url },
+  configFile,
+  surroundings: { serviceUrl, warehouseUrl },
+}: Stage): Promise<void> {
   const env = {
     SLUICE_SERVICE_URL: serviceUrl,
     SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
     DATABASE_URL: warehouseUrl,
   };
   const { syncs } = await loadConfig(configFile, env);
-  await looking(place.url, async (warehouse) => {
+  await withWarehouse(url, async (warehouse) => {
     const onError = (error: Error): void => {
       throw error;
     };
@@ -98,7 +102,7 @@ type Start = (...args: [...Parameters<Stage['start']>, Process?]) => Process;
 async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): Promise<T> {
   const started: Process[] = [];
   const over = new AbortController();
-  const watching = looking(stage.place.url, async (warehouse) => {
+  const watching = withWarehouse(stage.warehouse.url, async (warehouse) => {
     while (!over.signal.aborted && (await busySyncs(warehouse.db, warehouse)).size > 0) await wait(100);
     for (const { stop } of started) stop();
   });
@@ -117,9 +121,9 @@ async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): P
 /**
  * Releases jobs and leases at once, as expiry would if all workers were dead, without limiting the retries of a job.
  */
-async function passJobs({ place, passTime }: Stage): Promise<void> {
+async function passJobs({ warehouse: { url }, passTime }: Stage): Promise<void> {
   await passTime();
-  await looking(place.url, ({ db }) =>
+  await withWarehouse(url, ({ db }) =>
     sql`update sluice_jobs.job set state = 'retry', start_after = clock_timestamp(), retry_limit = 100
       where state = 'active' and name in ('sync', 'chunk')`.execute(db),
   );

@@ -12,7 +12,7 @@ import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-re
 import { canonicalRequest, requestKeyOf } from '../../../src/service/request-key.ts';
 import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import { select } from '../../flow/rows.ts';
-import { type Ground, looking } from '../ground.ts';
+import { type WarehouseTemplates, withWarehouse } from '../warehouse-templates.ts';
 import { WORLD } from '../workload.ts';
 
 export interface Written {
@@ -29,13 +29,13 @@ export interface Written {
 const POSTS = 6;
 
 /** Loads two answers at once, round after round, from two pools; every round changes every row. */
-export async function twoWriters(ground: Ground, rounds: number): Promise<Written> {
-  const place = await ground.place('postgres');
+export async function twoWriters(templates: WarehouseTemplates, rounds: number): Promise<Written> {
+  const database = await templates.create('postgres');
   const startedAt = performance.now();
   let retries = 0;
   try {
-    const unaccounted = await looking(place.url, (one) =>
-      looking(place.url, async (other) => {
+    const unaccounted = await withWarehouse(database.url, (one) =>
+      withWarehouse(database.url, async (other) => {
         const [upwards, downwards] = [
           await writerOf(one, 'upwards', rounds),
           await writerOf(other, 'downwards', rounds),
@@ -49,13 +49,13 @@ export async function twoWriters(ground: Ground, rounds: number): Promise<Writte
     );
     return {
       rounds,
-      deadlocks: await deadlocksIn(place.url),
+      deadlocks: await deadlocksIn(database.url),
       retries,
       unaccounted,
       tookMs: performance.now() - startedAt,
     };
   } finally {
-    await place.drop();
+    await database.drop();
   }
 }
 

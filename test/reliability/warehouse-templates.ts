@@ -11,14 +11,15 @@ import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { installRecording } from './recording.ts';
 
 /** The warehouse of one scenario. */
-export interface Place {
+export interface ScenarioWarehouse {
   readonly kind: Warehouse['kind'];
   readonly url: string;
   readonly drop: () => Promise<void>;
 }
 
-export interface Ground {
-  readonly place: (kind: Warehouse['kind']) => Promise<Place>;
+export interface WarehouseTemplates {
+  /** Creates the warehouse of a scenario. */
+  readonly create: (kind: Warehouse['kind']) => Promise<ScenarioWarehouse>;
   /** Removes the templates; the scenarios drop their own warehouses. */
   readonly end: () => Promise<void>;
 }
@@ -29,7 +30,7 @@ const effects: OpenEffects = {
 };
 
 /** Opens a warehouse, passes it to the work, and closes it. */
-export async function looking<T>(url: string, look: (warehouse: Warehouse) => Promise<T>): Promise<T> {
+export async function withWarehouse<T>(url: string, look: (warehouse: Warehouse) => Promise<T>): Promise<T> {
   const warehouse = await openWarehouse({ url: new Secret(url), schema: 'sluice' }, effects);
   try {
     return await look(warehouse);
@@ -39,7 +40,7 @@ export async function looking<T>(url: string, look: (warehouse: Warehouse) => Pr
 }
 
 /** Creates warehouses on the Postgres server at the URL, which may create databases, and in temporary folders. */
-export function groundOn(server: string): Ground {
+export function warehouseTemplates(server: string): WarehouseTemplates {
   const onServer = async (statement: string): Promise<void> => {
     const client = new Client({ connectionString: server });
     await client.connect();
@@ -49,28 +50,28 @@ export function groundOn(server: string): Ground {
       await client.end();
     }
   };
-  const database = async (template: string): Promise<Place> => {
+  const database = async (template: string): Promise<ScenarioWarehouse> => {
     const name = `sluice_test_${randomBytes(8).toString('hex')}`;
     await onServer(`create database ${name} template ${template} strategy file_copy`);
     const url = new URL(server);
     url.pathname = `/${name}`;
     return { kind: 'postgres', url: url.href, drop: () => onServer(`drop database if exists ${name} with (force)`) };
   };
-  const folder = async (): Promise<Place & { readonly path: string }> => {
+  const folder = async (): Promise<ScenarioWarehouse & { readonly path: string }> => {
     const path = await mkdtemp(join(tmpdir(), 'sluice-reliability-'));
     const drop = (): Promise<void> => rm(path, { recursive: true, force: true });
     return { kind: 'embedded', url: `embedded:${path}`, path, drop };
   };
-  const recording = async <P extends Place>(place: P): Promise<P> => {
-    await looking(place.url, async (warehouse) => {
+  const recording = async <P extends ScenarioWarehouse>(created: P): Promise<P> => {
+    await withWarehouse(created.url, async (warehouse) => {
       await ensureSchema(warehouse);
       await installRecording(warehouse);
     });
-    return place;
+    return created;
   };
-  const templates: { postgres?: Promise<Place>; embedded?: ReturnType<typeof folder> } = {};
+  const templates: { postgres?: Promise<ScenarioWarehouse>; embedded?: ReturnType<typeof folder> } = {};
   return {
-    place: async (kind) => {
+    create: async (kind) => {
       if (kind === 'postgres') {
         templates.postgres ??= database('template0').then(recording);
         return database(new URL((await templates.postgres).url).pathname.slice(1));
@@ -82,7 +83,9 @@ export function groundOn(server: string): Ground {
       return copy;
     },
     end: async () => {
-      await Promise.all(Object.values(templates).map(async (template) => (await (template as Promise<Place>)).drop()));
+      await Promise.all(
+        Object.values(templates).map(async (template) => (await (template as Promise<ScenarioWarehouse>)).drop()),
+      );
     },
   };
 }

@@ -5,7 +5,7 @@ import { createRedactor, secretsIn } from '../../src/telemetry/redact-secrets.ts
 import { keptChannel } from './channels.ts';
 import type { Ran } from './program-run.ts';
 
-export interface HereOptions {
+export interface InProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   /** The answers of the person at the terminal, in order; absent, there is no terminal. */
@@ -23,7 +23,7 @@ export interface HereOptions {
 }
 
 /** What the command line did. */
-export async function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
+export async function runInProcess(words: readonly string[], options: InProcessOptions = {}): Promise<Ran> {
   const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
   const { now, processNow = now ?? (() => new Date()) } = options;
   const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];

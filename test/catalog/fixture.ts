@@ -10,7 +10,7 @@ import type { Item } from '../support/sample.ts';
 import type { Open } from '../support/warehouse.ts';
 import type { ExpectedCells } from './expected-rows.ts';
 
-export interface Ground {
+export interface Fixture {
   readonly open: Open;
   /** The suites' own warehouse. */
   readonly loader: () => Promise<Loader>;
@@ -18,7 +18,7 @@ export interface Ground {
   readonly entity: () => number;
 }
 
-export function groundOf(open: Open): Ground {
+export function fixtureOf(open: Open): Fixture {
   let loader: Promise<Loader>;
   beforeAll(() => (loader = open().then(loaderOf)));
   let last = 0;
