@@ -60,7 +60,7 @@ describe('of the end of a run', () => {
       ended({ state: 'interrupted', exitCode: 6, runId: null, error: 'not started: x' }),
     ],
     ['stopped by a signal', ended({ state: 'interrupted', exitCode: 5, error: 'stopped by a signal' })],
-  ])('nothing is said when it was %s', (_how, summary) => expect(runConditions([summary])).toEqual([]));
+  ])('no alert is raised when it was %s', (_how, summary) => expect(runConditions([summary])).toEqual([]));
 });
 
 const settings = (more: Partial<AlertSettings>): AlertSettings => ({
@@ -347,7 +347,7 @@ eachWarehouse('alerts', (openWarehouse) => {
       [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")'],
       /ended with SIGKILL/,
     ],
-  ])('a command that %s changes nothing but is said', async (_how, command, because) => {
+  ])('a command that %s changes nothing but is reported', async (_how, command, because) => {
     await tell([FAILED], { webhook: undefined, command });
     expect(notices).toEqual([expect.stringMatching(because)]);
   });

@@ -67,7 +67,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   'main.ts': { values: ['cli'] },
 };
 
-/** What lies beside `src` and who may import it. */
+/** The folders beside `src`, and the parts that may import them. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   '../package.json': ['extract', 'cli', 'warehouse', 'telemetry', 'sandbox'],
   '../migrations/': ['warehouse'],
@@ -153,7 +153,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of a stage and of the machinery at once are the composers’ alone', () => {
+  it('of a stage and of the ledger at once are only in the composers', () => {
     // Planning records nothing, and decoding only reads: what is spooled is read by recovery.
     const effective = STAGES.filter((stage) => stage !== 'plan');
     const wrong = offences(({ path, imports }) => {
@@ -166,7 +166,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of a stage by another are types alone', () => {
+  it('of a stage by another are only types', () => {
     const wrong = offences(({ path, imports }) =>
       STAGES.includes(partOf(path))
         ? imports
@@ -189,7 +189,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of migrations are of kysely alone', async () => {
+  it('of migrations are only of kysely', async () => {
     const { readdir, readFile } = await import('node:fs/promises');
     const folder = new URL('../../migrations/', import.meta.url);
     const names = (await readdir(folder)).filter((it) => it.endsWith('.ts'));

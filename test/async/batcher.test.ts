@@ -23,7 +23,7 @@ function held(settings: Partial<BatcherOptions<number>> = {}) {
 }
 
 describe('gathered work', () => {
-  it('serves who asks alone at once, and together who asks meanwhile', async () => {
+  it('processes a single call immediately, and calls in the meantime together', async () => {
     const { batches, double } = held();
     const all = [1, 2, 3].map(double);
     expect(batches.map(({ items }) => items)).toEqual([[1]]);
@@ -58,7 +58,7 @@ describe('gathered work', () => {
     expect(await sizes(weighed, [1, 2, 3, 1, 9, 5, 1])).toEqual([[1], [2, 3], [1], [9], [5], [1]]);
   });
 
-  it('fails one alone that can’t be done, and all for an error that is of all', async () => {
+  it('fails only the item that cannot be done, and all for an error that concerns all', async () => {
     const bad = new Error('13 is bad');
     const away = new Error('nobody there');
     const calls: (readonly number[])[] = [];

@@ -1,4 +1,4 @@
-/** Turns: works together, and works alone, in the order of asking. */
+/** The read-write lock: shared and exclusive work in the order of the calls. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-/** Commands that read, beside a `schedule` on the embedded warehouse that dies, comes back, and loads meanwhile. */
+/** Commands that read beside a `schedule` on the embedded warehouse, which dies, starts again, and loads meanwhile. */
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -21,9 +21,11 @@ const CONFIG = `syncs:
 `;
 const SOON = { timeout: 100_000, interval: 200 };
 
-it('query, status, costs and report go through it, and what would write is refused', { timeout: 400_000 }, async () => {
+it('query, status, costs and report read through it, and commands that would write are refused', {
+  timeout: 400_000,
+}, async () => {
   const folder = await temporaryFolder();
-  // A socket’s address takes no path of this length.
+  // A path of this length is too long for a socket's address.
   const data = join(folder.path, 'd'.repeat(60), 'e'.repeat(60));
   let arrived = 0;
   const answers = Promise.withResolvers<void>();
@@ -103,7 +105,7 @@ it('query, status, costs and report go through it, and what would write is refus
     expect(owner.code).toBe(7);
     expect(owner.err).toContain('sluice schedule');
 
-    // A long result is read while the owner loads; each gets what it would have got alone.
+    // A long result is read while the owner loads; both get the same result as alone.
     answers.resolve();
     const long = await here(
       'query',

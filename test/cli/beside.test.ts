@@ -1,4 +1,4 @@
-/** Commands that read, beside a sync that is at work on the embedded warehouse: real processes all of them. */
+/** Commands that read while a sync works on the embedded warehouse, all of them real processes. */
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';

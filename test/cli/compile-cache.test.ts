@@ -36,7 +36,7 @@ describe('compiled code', () => {
     expect(await filesIn(folder.path)).not.toContain('relative');
   });
 
-  it('is not kept where others could put theirs in its place', async () => {
+  it('is not kept where other users could replace it', async () => {
     const open = join(folder.path, 'open');
     await mkdir(join(open, 'sluice'), { recursive: true });
     await chmod(join(open, 'sluice'), 0o777);

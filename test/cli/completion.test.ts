@@ -97,7 +97,7 @@ describe('what is offered', () => {
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 const present = SHELLS.filter(has);
 
-/** Asks the shell itself, in the folder of the config, what it would offer for the words. */
+/** The shell's own completions for the words, in the folder of the config. */
 function completed(shell: (typeof SHELLS)[number], words: readonly string[]): string[] {
   const quoted = words.map((word) => `'${word}'`).join(' ');
   const asking = {
@@ -132,7 +132,7 @@ describe.each(present)('%s', (shell) => {
 });
 
 describe('sluice completion', () => {
-  it('knows the shells that it says it knows, and refuses others', async () => {
+  it('knows the shells that it lists, and refuses others', async () => {
     for (const shell of SHELLS) expect((await runInProcess(['completion', shell])).out).toContain('complete -- ');
     const { code, err } = await runInProcess(['completion', 'tcsh']);
     expect([code, err]).toEqual([2, expect.stringContaining('found "tcsh", allowed are bash, zsh, fish')]);

@@ -93,7 +93,7 @@ it.each([
   expect(adviceOf(costs({ savings }), config, NOW)).toEqual([]);
 });
 
-it('the advice warns of points that run out within a month, counting our own tokens alone', () => {
+it('the advice warns of points that run out within a month, counting only our own tokens', () => {
   const at = new Date('2026-04-20T12:00:00Z');
   const adviceFor = (more: Partial<BalanceForecast>) =>
     adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);

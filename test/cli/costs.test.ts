@@ -147,7 +147,7 @@ describe('costs of 90 days', () => {
     for (const line of narrow.out.split('\n').filter((it) => /^\S+ {2}/.test(it))) expect(line.length).toBeLessThan(81);
   });
 
-  it('print the names that others chose without harm', async () => {
+  it('print names from outside without harm', async () => {
     expect((await costs()).out).toContain("it's ␛[31m\\u202e");
     for (const words of [[], ['--json'], ['--since', '2026-03-01']])
       expect(harmful((await costs(words)).out)).toBeNull();

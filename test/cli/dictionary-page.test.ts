@@ -21,7 +21,7 @@ describe('the page of the dictionary', () => {
     }
   });
 
-  it('asks nothing of a network and runs nothing but its own script', () => {
+  it('uses no network and runs only its own script', () => {
     const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
     const policy = between('http-equiv="Content-Security-Policy" content="', '"');
     expect(policy).toContain("default-src 'none'");

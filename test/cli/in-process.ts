@@ -16,7 +16,7 @@ export interface InProcessOptions {
   readonly signal?: AbortSignal;
   /** The wall clock of process and database; absent, the machine's. */
   readonly now?: () => Date;
-  /** The process's clock alone; the database keeps its own. */
+  /** Only the clock of the process; the database keeps its own. */
   readonly processNow?: () => Date;
   /** Replaces waiting. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;

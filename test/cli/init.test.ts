@@ -1,4 +1,4 @@
-/** `sluice init`: what it asks, what it takes without asking, and what it leaves alone. */
+/** `sluice init`: its questions, its defaults, and the files that it does not touch. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -47,7 +47,7 @@ describe('at a terminal', () => {
     expect(out + err).not.toContain('[redacted]');
   });
 
-  it('takes what is usual for an empty line, and asks again for what can’t be had', async () => {
+  it('takes the default for an empty line, and asks again after an invalid answer', async () => {
     const dir = fresh();
     const answers = ['webparser.prase', '', 'mysql', '', 'many', '0', ''];
     const { code, err } = await runInProcess(['init', '--dir', dir], { columns: 80, answers });
@@ -58,7 +58,7 @@ describe('at a terminal', () => {
     expect(await endpointsIn(dir)).toEqual(['webparser.parse', 'token.requests']);
   });
 
-  it('asks for nothing that a flag says', async () => {
+  it('does not ask for what a flag sets', async () => {
     const dir = fresh();
     const words = ['init', 'all', '--warehouse', 'embedded', '--per-run', '9', '--dir', dir];
     expect(await runInProcess(words, { columns: 80, answers: [] })).toMatchObject({ code: 0, err: '' });

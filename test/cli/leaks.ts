@@ -31,7 +31,7 @@ export interface Leak {
   readonly runs: readonly (readonly string[])[];
   /** Of the first run. */
   readonly code: number;
-  /** What one of the runs is to say, so that the scenario is known to have happened. */
+  /** A text that one of the runs must print, which proves that the scenario happened. */
   readonly says: RegExp;
 }
 

@@ -37,7 +37,7 @@ async function planned(head: string, words: readonly string[] = [], syncs = SYNC
 }
 
 describe('a plan', () => {
-  it('says which syncs read what others bring first, and how to run it', async () => {
+  it('names the syncs whose inputs other syncs load first, and how to run it', async () => {
     expect((await planned('')).slice(3)).toEqual([
       expect.stringMatching(/^2 syncs would send 3 requests for at most 6 points \(a guess/),
       'schools reads rows that people would load first: this plan uses the current rows.',
@@ -82,7 +82,7 @@ describe('a plan', () => {
     expect(sentence).toMatch(/^1 sync would send 1 request for at most 2 points \([^)]*\)\.$/);
   });
 
-  it('without an input has nothing to ask, and no next step', async () => {
+  it('without an input has nothing to send, and no next step', async () => {
     expect((await planned('', ['schools'])).slice(2)).toEqual(['Nothing to send: there are no inputs.']);
   });
 });

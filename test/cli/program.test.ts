@@ -16,7 +16,7 @@ function said(...words: string[]): Readonly<Record<string, unknown>> {
 }
 
 describe('what is taken', () => {
-  it('is typed as declared, with what was not said absent', () => {
+  it('is typed as declared, without arguments that were not passed', () => {
     expect(said('sync', 'a', '--max-points', '4', 'b', '--refresh', '--from=2024-02-29', '--json')).toEqual({
       json: true,
       quiet: false,
@@ -32,7 +32,7 @@ describe('what is taken', () => {
     });
   });
 
-  it('counts the last time when said more than once', () => {
+  it('uses the last value of a repeated option', () => {
     expect(said('status', '--config', 'a', '--config', 'b', '--json', '--json')).toMatchObject({
       config: 'b',
       json: true,

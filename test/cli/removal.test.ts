@@ -120,7 +120,7 @@ describe('forget', () => {
     expect(await groups()).toEqual(['1003']);
   });
 
-  it('says that nothing was found, and asks for what is left to decide', async () => {
+  it('reports that nothing was found, and asks for the remaining decision', async () => {
     const words = ['forget', 'pronet_groups', 'group', 'none'];
     const ran = await sluice(words);
     expect({ code: ran.code, out: ran.out }).toEqual({

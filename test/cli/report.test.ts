@@ -80,7 +80,7 @@ describe('sluice report', () => {
     });
   });
 
-  it('loads the chart library for itself alone', async () => {
+  it('loads the chart library only for itself', async () => {
     const users = (await sourceFiles()).filter(
       ({ path, imports }) => !path.startsWith('report/') && imports.some(({ to }) => to.startsWith('report/')),
     );

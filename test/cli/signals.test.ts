@@ -1,4 +1,4 @@
-/** Signals: the first ends the work in order, the second at once. */
+/** Signals: the first ends the work in order, the second immediately. */
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -75,11 +75,11 @@ describe('a sync', () => {
     return Number((JSON.parse(out) as { n: string }[])[0]?.n);
   };
 
-  it('stores what is in flight when the first signal comes, and asks nothing more', async () => {
+  it('stores answers in flight at the first signal, and sends nothing more', async () => {
     const { child, said, ended } = start(['sync', '--json'], { cwd: folder.path });
     await arrived;
     const announced = said('err', 'SIGTERM: ending in order');
-    // As npm does: the same signal once more, at once.
+    // As npm does: the same signal again, immediately.
     child.kill('SIGTERM');
     child.kill('SIGTERM');
     await announced;
@@ -90,7 +90,7 @@ describe('a sync', () => {
     expect(await answers()).toBe(1);
   });
 
-  it('ends at once with the second', async () => {
+  it('ends immediately with the second', async () => {
     const { child, said } = start(['sync'], { cwd: folder.path });
     await arrived;
     const announced = said('err', 'SIGINT: ending in order');

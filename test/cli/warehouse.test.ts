@@ -103,7 +103,7 @@ describe('before anything ran', () => {
     }
   });
 
-  it('asks nothing without a token', async () => {
+  it('sends nothing without a token', async () => {
     const { code, err } = await sluice(['sync'], { env: { SLUICE_SERVICE_TOKEN: '', CI: '1' } });
     expect([code, err]).toEqual([3, expect.stringContaining('no token')]);
     const checked = await sluice(['check', '--json'], withoutToken);
@@ -134,7 +134,7 @@ describe('after a sync', () => {
     synced = await sluice(['sync'], { env: { CI: '1' } });
   });
 
-  it('says what came of each sync, with the gravest exit code', () => {
+  it('prints the outcome of each sync, with the worst exit code', () => {
     expect(synced.code).toBe(4);
     expect(synced.out).toMatch(/^groups +3 +0 +2 +0 +0 +1 +0 +3 .* partial$/m);
     expect(synced.out).toMatch(/^total .* exit 4$/m);

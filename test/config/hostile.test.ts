@@ -1,4 +1,4 @@
-/** Files made to take long or to take all memory are refused at once; no text makes the loader throw anything but a ConfigError. */
+/** Files that are built to take long or to use all memory are refused immediately; no text makes the loader throw anything but a ConfigError. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/document/problem.ts';

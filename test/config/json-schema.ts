@@ -13,10 +13,10 @@ const typeOf = (value: unknown): string[] => {
 };
 const all = (schemas: unknown): readonly Schema[] => schemas as readonly Schema[];
 
-/** Keywords that ask nothing by themselves. */
+/** Keywords that require nothing by themselves. */
 const SILENT: readonly string[] = ['$schema', '$defs', 'title', 'description', 'default', 'then'];
 
-/** What each keyword asks. */
+/** The requirement of each keyword. */
 const KEYWORDS: Readonly<Record<string, Check>> = {
   $ref: (value, { $ref }, root) =>
     isValid(

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/document/problem.ts';
 import { HEAD, inFolder, fileProblems, problemsOf, unmarked } from './written.ts';
 
-/** Lines of syncs with a « before each place that is refused, and what is said there. */
+/** Lines of syncs with a « before each refused position, and the messages. */
 type Case = readonly [name: string, lines: string, ...problems: string[]];
 
 const SEC = 'endpoint: sec.search.companies';

@@ -44,7 +44,7 @@ describe.each(names)('configs/%s', (name) => {
     }
   });
 
-  it('asks every endpoint', async () => {
+  it('requests every endpoint', async () => {
     const { syncs } = await loadConfig(`configs/${name}`, {});
     expect([...new Set(syncs.map(({ endpoint }) => endpoint.name))].toSorted()).toEqual(everyEndpoint);
   });
@@ -83,7 +83,7 @@ describe('the quickstart', () => {
     expect(syncs.filter(({ endpoint, maxAgeMs }) => endpoint.price.points > 0 && maxAgeMs === undefined)).toEqual([]);
   });
 
-  it('asks for people before their schools, and for the costs at the end', async () => {
+  it('requests people before their schools, and the costs at the end', async () => {
     const order = orderSyncs((await loadConfig('configs/quickstart.yaml', {})).syncs).map(({ name }) => name);
     expect(order.indexOf('people')).toBeLessThan(order.indexOf('schools'));
     expect(order.at(-1)).toBe('costs');

@@ -57,7 +57,7 @@ export async function loadSync(lines: string, env: Env = {}): Promise<SyncDefini
 /** The problems of syncs that follow the usual three lines. */
 export const problemsOf = (lines: string, env: Env = {}): Promise<string[]> => fileProblems(`${HEAD}${lines}\n`, env);
 
-/** Lines of syncs without their « marks, and the places, `line:column`, where these stood. */
+/** Lines of syncs without their « marks, and the positions of the marks as `line:column`. */
 export function unmarked(lines: string): { readonly text: string; readonly places: readonly string[] } {
   const places = lines.split('\n').flatMap((line, row) =>
     line

@@ -164,7 +164,7 @@ syncs:
     expect(Math.max(...scene.sandbox.requests().map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(2);
   });
 
-  it('of one sync ends that one alone', async () => {
+  it('of one sync ends only that one', async () => {
     const scene = await sceneIn(await open(), { respond });
     const config = `${groups(1, '', 'budget: { per_run: 2 }')}  costs: { endpoint: token.requests, after: [groups] }\n`;
 

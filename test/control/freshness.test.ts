@@ -66,7 +66,7 @@ eachWarehouse('an answer that is fresh', (open) => {
     expect(outcomes).toEqual([{ outcome: 'empty' }, { outcome: 'missing' }]);
   });
 
-  it('and was full leads another sync to the parts that it asks for', async () => {
+  it('and was full leads another sync to the parts that it requests', async () => {
     const search = (name: string, more: string): string => `${service()}
 syncs:
   ${name}: { endpoint: pronet.search.users, request: { title: data engineer, count: 3 }, max_age: 7d${more} }

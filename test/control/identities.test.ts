@@ -27,7 +27,7 @@ eachWarehouse('names in answers', (open) => {
     ]);
   });
 
-  it('are learned from posts, and not from one name alone', async () => {
+  it('are learned from posts, and not from a single name', async () => {
     const user = { id: '1', name: 'A', alias: 'alice' };
     const post = (id: string, by: object) => ({ id, code: id, url: 'https://photos.example/p', image: 'x', user: by });
     const scene = await taughtIn(await open(), () => [post('8', user), post('9', user), post('10', { id: '2' })]);

@@ -80,7 +80,7 @@ describe('the pace of a process', () => {
     expect((await all).map(({ at }) => at - begin)).toEqual([0, 1000, 2000]);
   });
 
-  it('counts from the start itself, so that what came between a slot and its start makes no burst', async () => {
+  it('counts from the start itself, so that a delay between a slot and its start makes no burst', async () => {
     const time = sleepers();
     const limiter = limiterOn(time, 10);
     const [first, second] = [await limiter.acquire(forever), limiter.acquire(forever)];
@@ -143,7 +143,7 @@ describe('the slots of a process', () => {
     expect(order).toEqual([1, 2, 3]);
     slots[1]?.release();
     await settled();
-    // A second word is none: the slot is another's.
+    // A second release has no effect: the slot belongs to another call.
     slots[1]?.release();
     await settled();
     expect(order).toEqual([1, 2, 3, 4]);

@@ -33,7 +33,7 @@ function started(order: GateOrder): { readonly child: ChildProcess; readonly cal
   return { child, calls };
 }
 
-/** The most that were open at once. */
+/** The greatest number of concurrent calls. */
 function mostAtOnce(spans: readonly (readonly [number, number])[]): number {
   // Of what happens in one millisecond, ends come first.
   const changes = spans
@@ -82,6 +82,6 @@ it('the limit holds over eight processes, of which one is killed', async () => {
     for (const [index, at] of mine.slice(1).entries())
       expect(at - (mine[index] ?? 0)).toBeGreaterThanOrEqual(1000 / PER_SECOND - 1);
   }
-  // Those that have slots leave them to others before the work is done.
+  // Processes with slots leave them to others before the work is done.
   expect(each.filter(({ length }) => length > 0).length).toBeGreaterThan(IN_FLIGHT);
 }, 90_000);

@@ -13,7 +13,7 @@ export interface GateOrder {
   readonly forMs: number;
   /** How long each call takes at the most. */
   readonly callMs: number;
-  /** How many of its calls would be made at once. */
+  /** The number of its concurrent calls. */
   readonly callers: number;
 }
 

@@ -181,7 +181,7 @@ describe('a call that is let in', () => {
     expect([inUse(), taken()]).toEqual([0, 1]);
   });
 
-  it('gives its slot back when others were sooner to the points, and waits again', async () => {
+  it('releases its slot if other calls took the points first, and waits again', async () => {
     const { limiter, inUse, taken } = counting();
     const reservations = openReservations(limit(10));
     const [one, two] = [

@@ -105,7 +105,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     await reserved(later, 6);
   });
 
-  it('is never overshot, however many ask at once', async () => {
+  it('is never exceeded, however many calls come at once', async () => {
     const warehouse = await open();
     await entered(warehouse);
     const workers = kind === 'postgres' ? 9 : 2;
@@ -133,7 +133,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     if (kind === 'postgres') expect(refused).toBeGreaterThan(0);
   });
 
-  it('asks for its rows again when they are gone, and allows nothing without them', async () => {
+  it('creates its rows again when they are gone, and allows nothing without them', async () => {
     const warehouse = await open();
     const reported: boolean[] = [];
     const guard = openSharedBudget(
@@ -189,7 +189,7 @@ eachWarehouse('a day that is counted', (open) => {
     await sent(warehouse, '2026-03-05T23:59:59.999Z', { points: 1 });
     await sent(warehouse, '2026-03-06T00:00:00.000Z', { points: 20, charged: 2 });
     await sent(warehouse, '2026-03-06T12:00:00Z', { points: 300 });
-    // An attempt is under way, beside what one before it was charged.
+    // An attempt is in flight, in addition to the charge of an earlier one.
     await sent(warehouse, '2026-03-06T13:00:00Z', { points: 4000, charged: 1, state: 'sent' });
     await ensureDayCounter(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });

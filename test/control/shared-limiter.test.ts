@@ -12,7 +12,7 @@ const forever = new AbortController().signal;
 const IN_FLIGHT = 3;
 const INTERVAL_MS = 100;
 
-/** Rows as a database would hold them, without its clock; others take and give up slots as the test says. */
+/** Rows as a database would hold them, without its clock; the test makes other processes take and release slots. */
 function scripted(time: Sleepers) {
   const mine = new Set<number>();
   const others = new Set<number>();
@@ -108,7 +108,7 @@ describe('a limiter over a shared source', () => {
     await Promise.all(next);
   });
 
-  it('gives a slot to others once what came of its last call is recorded, and not before', async () => {
+  it('passes a slot to other processes once the result of its last call is recorded, and not before', async () => {
     const time = sleepers();
     const { limiter, asked, mine } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
@@ -147,7 +147,7 @@ describe('a limiter over a shared source', () => {
     expect(asked()).toEqual(['free 3']);
   });
 
-  it('looks for a slot that others gave up, without haste', async () => {
+  it('looks for a slot that other processes released, at intervals', async () => {
     const time = sleepers();
     const { limiter, asked, others } = scripted(time);
     for (const number of [1, 2, 3]) others.add(number);
@@ -164,7 +164,7 @@ describe('a limiter over a shared source', () => {
     expect(time.ms() - begin).toBeLessThanOrEqual(1200);
   });
 
-  it('asks nothing while all slots are in use here, or while the pace is closed', async () => {
+  it('requests nothing while this process uses all slots, or while the rate allows no start', async () => {
     const time = sleepers();
     const { limiter, asked, close } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
@@ -289,7 +289,7 @@ describe('a limiter over a shared source', () => {
     expect(mine.size).toBe(0);
   });
 
-  it('leaves a slot that it keeps passing on to others who want one from time to time, for as long as they take to look', async () => {
+  it('leaves a slot that it keeps reusing to other processes from time to time, for as long as they need to notice', async () => {
     const time = sleepers();
     const { limiter, others, mine, want } = scripted(time);
     others.add(1).add(2);

@@ -95,7 +95,7 @@ describe('the rows of a limiter', () => {
     }
   });
 
-  it('hand out no turn that is far ahead, and say when to ask again', async () => {
+  it('grant no start time that is far ahead, and return when to request again', async () => {
     const warehouse = await open();
     const one = await slotsOf(warehouse, 'one', 9, 5000);
     expect((await one.take(9, [])).numbers).toEqual([9]);
@@ -110,7 +110,7 @@ describe('the rows of a limiter', () => {
     const [one, two] = [await slotsOf(warehouse, 'one', 2), await slotsOf(warehouse, 'two', 2)];
     const { numbers, isWanted } = await one.take(2, []);
     expect([sorted(numbers), isWanted]).toEqual([[1, 2], false]);
-    // Its own want is none of another's.
+    // A holder does not count itself as lacking slots.
     expect((await one.take(1, [1, 2])).numbers).toEqual([]);
     expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
     await sql`update sluice_ops.limiter_paces set wanted_at = null`.execute(warehouse.db);
@@ -176,7 +176,7 @@ describe('the rows of a limiter', () => {
     expect((await one.take(3, [])).numbers).toHaveLength(3);
   });
 
-  it('never give one slot to two, however many ask at once', async () => {
+  it('never grant one slot to two holders, however many request at once', async () => {
     const warehouse = await open();
     const inUse = new Map<number, string>();
     let [most, taken] = [0, 0];

@@ -64,7 +64,7 @@ describe('deploy/compose.yaml', () => {
     expect([services['postgres']?.networks, services['sandbox']?.networks]).toEqual([['database'], ['service']]);
   });
 
-  it('migrates before the roles start, and asks them how they are', () => {
+  it('migrates before the roles start, and checks their health', () => {
     for (const role of ['schedule', 'worker']) {
       expect(services[role]).toMatchObject({
         depends_on: { migrate: { condition: 'service_completed_successfully' } },
@@ -74,7 +74,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it('names no image by a tag alone that it does not build', () => {
+  it('names images that it does not build by more than a tag', () => {
     for (const { image, ...rest } of Object.values(services))
       expect('build' in rest || /:[\w.-]+@sha256:[0-9a-f]{64}$/.test(image), image).toBe(true);
   });
@@ -189,7 +189,7 @@ describe('deploy/kubernetes', () => {
     },
   );
 
-  it.each(roles)('asks %s how it is, where it listens', (role, pod) => {
+  it.each(roles)('checks the health of %s where it listens', (role, pod) => {
     expect(pod.containers[0]).toMatchObject({
       args: [role, '--listen', `0.0.0.0:${HEALTH_PORT}`],
       ports: [{ name: 'health', containerPort: HEALTH_PORT }],
@@ -199,7 +199,7 @@ describe('deploy/kubernetes', () => {
     expect(specOf('PodDisruptionBudget', `sluice-${role}`)).toMatchObject({ maxUnavailable: 1 });
   });
 
-  it('starts no run beside another', () => {
+  it('starts no second run beside an active one', () => {
     expect(specOf('CronJob', 'sluice-sync')).toMatchObject({
       concurrencyPolicy: 'Forbid',
       startingDeadlineSeconds: expect.any(Number),

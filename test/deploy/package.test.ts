@@ -1,4 +1,4 @@
-/** The package as it is published: built, packed, and run from its own files beside its dependencies alone. */
+/** The published package: built, packed, and run from its own files with only its dependencies. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { catalog } from '../../src/service/catalog.ts';
 import { textOf } from './published.ts';
 
 const run = promisify(execFile);
-/** What building takes, beside node_modules. */
+/** The files that the build needs in addition to node_modules. */
 const PARTS = ['package.json', 'rolldown.config.ts', 'toolchain', 'src', 'migrations', 'configs', 'LICENSE'];
 const { dependencies, version } = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Readonly<Record<string, string>>;

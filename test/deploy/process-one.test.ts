@@ -14,7 +14,7 @@ const NAMESPACE = [...rights, '--pid', '--fork', '--mount-proc', '--kill-child']
 const canUnshare = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0;
 
 describe.runIf(canUnshare)('a sync that is process 1', () => {
-  it('drains at SIGTERM: stores what is in flight, asks nothing more, and ends with 143', async () => {
+  it('drains at SIGTERM: stores answers in flight, sends nothing more, and ends with 143', async () => {
     const [folder, database] = [await temporaryFolder(), await freshDatabase()];
     const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()];
     const sandbox = await serveSandbox({

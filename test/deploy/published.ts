@@ -12,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The text of a file of the checkout. */
 export const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** Every document of a YAML file; throws on what YAML itself refuses, a key said twice among it. */
+/** Every document of a YAML file; throws on invalid YAML, such as a repeated key. */
 export function documentsOf(path: string): Json[] {
   return parseAllDocuments(textOf(path), { merge: true }).map((document) => {
     const [error] = document.errors;

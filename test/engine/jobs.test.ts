@@ -34,7 +34,7 @@ async function taken(jobs: Jobs, count: number, outcome: JobOutcome = { as: 'don
 }
 
 eachWarehouse('the jobs', (open) => {
-  it('have the schedules that the config has, and leave alone what did not change', async () => {
+  it('have the schedules of the config, and leave unchanged ones as they are', async () => {
     const warehouse = await open();
     const first = await jobsOf(warehouse, [at('a', '0 3 * * *'), at('b', '0 4 * * *')]);
     expect(first.reconciled).toEqual({ scheduled: ['a', 'b'], unscheduled: [] });

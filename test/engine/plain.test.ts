@@ -37,7 +37,7 @@ describe('chunks', () => {
     expect(chunksOf(tasks(0), new Map(), 5)).toBeUndefined();
   });
 
-  it('count what is to be sent, and hold what is not beside it', () => {
+  it('count requests to send, and keep other requests beside them', () => {
     const fresh = new Map(['0', '1', '2', '5'].map((key) => [key, '7']));
     expect(chunksOf(tasks(7), fresh, 5)).toBeUndefined();
     expect(chunksOf(tasks(7), fresh, 2)).toEqual({ chunkOf: [0, 0, 0, 0, 0, 1, 1], sizes: [2, 1] });

@@ -1,4 +1,4 @@
-/** Clocks and workers as processes, some of which are killed: each due sync runs once, and its rows are those of an undisturbed run. */
+/** Schedulers and workers as processes, some of which are killed: each due sync runs once, and its rows are those of an undisturbed run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, inject, it } from 'vitest';
@@ -14,7 +14,7 @@ import { hasBinaries, startEmbedded } from '../support/embedded-postgres.ts';
 import { LOCALE } from '../support/postgres.ts';
 import { makeDue } from './due.ts';
 
-/** Twice a day, so that the firing that was missed lies minutes to hours back. */
+/** Twice a day, so that the missed firing is minutes to hours ago. */
 const DAILY = 'schedule: { cron: "0 0,12 * * *", timezone: America/New_York }';
 const config = (world: World): string => `service:
   url: \${SLUICE_SERVICE_URL}

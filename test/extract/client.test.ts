@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
   });
 
-  it('carries the token, the request id, and who asks', async () => {
+  it('has the token, the request id, and the user agent', async () => {
     const { headers } = await seenOf(CALL);
     expect(headers).toMatchObject({
       'access-token': TOKEN,

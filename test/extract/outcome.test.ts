@@ -123,7 +123,7 @@ describe('perhaps bought', () => {
     expect(await noted(askOnce(`http://${host}`))).toMatchObject({ kind: 'unknown', status: 200 });
   });
 
-  it('when fewer bytes came than were announced and the server had said that it would close', async () => {
+  it('when fewer bytes arrived than were announced and the server had announced to close', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\nconnection: close';
     const { host } = await answering(head, '[{"a":1}]', 'close');
     expect(await noted(askOnce(`http://${host}`))).toEqual({

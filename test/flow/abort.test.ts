@@ -114,7 +114,7 @@ describe('a run', () => {
     expect(syncs).toMatchObject([{ exitCode: 0, answers: 12, loaded: 12 }, { exitCode: 0 }]);
     const calls = scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group');
     expect(Math.max(...calls.map(({ inFlight }) => inFlight))).toBe(4);
-    // All the others arrived while the second was still under way.
+    // All other answers arrived while the second request was still in flight.
     expect(calls).toHaveLength(12);
     expect(calls.slice(2).every(({ inFlight }) => inFlight >= 2)).toBe(true);
   });

@@ -201,7 +201,7 @@ describe('a lower bound', () => {
   });
 });
 
-describe('a window’s marks', () => {
+describe('the watermarks of a window', () => {
   const open = postgresWarehouses();
   const world = filingWorld(23, '2026-02-02', '2026-03-04', () => 3);
   const yaml = (window: string, more = ''): string => filings(`window: ${window}${more}`, '{ count: 100 }');

@@ -118,7 +118,7 @@ eachWarehouse('queries of for_each', (open) => {
     expect(text).toMatch(/^UsageError: /);
     expect(text).toMatch(AT);
     expect(text).toMatch(message);
-    // Through the process that has an embedded warehouse, which runs no cursor for others.
+    // Through the owner of an embedded warehouse, which runs no cursors for readers.
     expect(await found(yaml, { ...warehouse, isRemote: true })).toMatch(/^UsageError: /);
   });
 

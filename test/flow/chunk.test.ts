@@ -69,7 +69,7 @@ it('a shared run keeps to a limit in points over all its chunks', async () => {
   for (const order of orders) ends.push(await work(order));
 
   expect(ends.at(-1)).toMatchObject({ as: 'concluded', exitCode: 6, summary: { state: 'out_of_points', left: 6 } });
-  // The readings of the log that the limit needs are beside them.
+  // The readings of the log for the limit are not among them.
   expect(scene.arrived().filter(({ endpoint }) => endpoint === 'pronet.group')).toHaveLength(6);
   // The plain sync continues with the remaining requests of all chunks.
   const rest = only(await scene.sync(config()));
@@ -137,7 +137,7 @@ it('a shared run has one worker for a chunk, and a worker that wakes up late loa
   const { orders, work } = await shared(scene, config());
   const ops = operationsOf(scene.warehouse);
   const other: { end?: ChunkResult } = {};
-  // Between sending its second request and loading what came, another takes the chunk over and ends it.
+  // Between its second request and the load of the answer, another worker takes over the chunk and ends it.
   const late = disturbedAt(scene.warehouse, { when: 'after', statement: STEP.send, nth: 2 }, async () => {
     await expect(work(orders[0])).rejects.toThrow(HeldError);
     await ops

@@ -1,4 +1,4 @@
-/** The tests' own clock: only a heartbeat waits, however long others sleep. */
+/** The clock of the tests: only a heartbeat waits, however long other sleeps are. */
 import { expect, it } from 'vitest';
 import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { clockFrom } from './clock.ts';

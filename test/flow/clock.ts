@@ -1,7 +1,7 @@
 /** Time that passes only while work sleeps, or when a test advances it. */
 export interface Clock {
   readonly now: () => Date;
-  /** Moves the clock on and resolves at once; a heartbeat alone waits until it is stopped, or it would never rest. */
+  /** Advances the clock and resolves immediately. Only a heartbeat waits until it is stopped; otherwise it would never pause. */
   readonly sleep: (ms: number, signal?: AbortSignal, beside?: 'heartbeat') => Promise<void>;
   readonly advance: (ms: number) => void;
   /** What was slept so far, heartbeats left out. */

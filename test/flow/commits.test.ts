@@ -1,4 +1,4 @@
-/** Answers and marks share commits, in an order in which no more calls are ever without an outcome than may be under way. */
+/** Answers and marks share commits, in an order in which the calls without an outcome never exceed the calls that may be in flight. */
 import { setImmediate as others } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openInvocation } from '../../src/flow/run/invocation.ts';
@@ -73,7 +73,7 @@ eachWarehouse('the commits of calls', (open) => {
     expect(commits).toEqual(['send', ...Array(5).fill('store and send'), 'store']);
   });
 
-  it('mark nothing behind an answer that is refused, and send nothing', async () => {
+  it('mark nothing after an answer that is refused, and send nothing', async () => {
     const scene = await sceneIn(await open());
     const warehouse = withStatementSpy(scene.warehouse, {
       statement: async (text, run) => {

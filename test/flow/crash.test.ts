@@ -1,4 +1,4 @@
-/** A run that dies at any point ends, when it is run again, like one that was left alone; what was stored is not bought again. */
+/** A run that dies at any point and is run again ends like an undisturbed run; stored answers are not bought again. */
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -8,7 +8,7 @@ import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
 
 const IN_FLIGHT = 3;
 
-/** A window that is cut several times, so that a run plans while it loads. */
+/** A window that is split several times, so that a run plans while it loads. */
 const CONFIG = `${service({ in_flight: IN_FLIGHT })}
 syncs:
   filings:

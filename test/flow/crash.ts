@@ -12,7 +12,7 @@ export interface Point {
   readonly nth: number;
 }
 
-/** Statements by what the flow does with them. One that stores an answer may mark the next request as sent, too. */
+/** Statements by their purpose in the flow. One that stores an answer may also mark the next request as sent. */
 export const STEP = {
   send: /update "sluice_ops"."requests" set "state" = \S+ "attempts" = attempts \+ 1/,
   store: /^with "received" as .*insert into "sluice_ops"."answers"/s,

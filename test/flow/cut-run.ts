@@ -1,4 +1,4 @@
-/** A run of the planner against a world of filings, without a service and a database: what it asks, and what it leaves. */
+/** A run of the planner against a world of filings, without a service and a database: the requests that it sends and leaves. */
 import { Splitter } from '../../src/flow/split/splitter.ts';
 import type { InputSlices } from '../../src/ledger/coverage.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';

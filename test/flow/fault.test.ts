@@ -6,7 +6,7 @@ import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import { rowsOf, select, states } from './rows.ts';
 import { only, sceneIn, service } from './scene.ts';
 
-// Files share what a worker has loaded: what imports the mock is loaded for this file alone.
+// Test files of a worker share loaded modules, so modules that import the mock are loaded only for this file.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => {
   vi.resetModules();

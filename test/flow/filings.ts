@@ -1,4 +1,4 @@
-/** Filings in the sandbox's world and in the warehouse, for tests that ask for them by windows of days. */
+/** Filings in the sandbox's world and in the warehouse, for tests that request them by windows of days. */
 import { select } from './rows.ts';
 import { type Scene, service } from './scene.ts';
 

@@ -1,4 +1,4 @@
-/** Erasure: nothing of the entity is left anywhere, nothing brings it back, and others stay as they were. */
+/** Erasure: nothing of the entity is left, nothing brings it back, and other entities stay unchanged. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

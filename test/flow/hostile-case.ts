@@ -1,4 +1,4 @@
-/** How a hostile answer is written down: what the service does, and what comes of it. */
+/** The notation of a hostile answer: what the service does, and the expected result. */
 import type { Answer } from './hostile-server.ts';
 
 /** The effect of a call on the ledger, the stored answers, the tables and the exit code. */
@@ -35,7 +35,7 @@ export interface HostileCase {
 const USER = { rest_id: '7', internal_id: 'i7', name: 'Ada', alias: 'ada', url: 'https://microblog.example/ada' };
 /** An item as the contract has it. */
 export const ITEM = JSON.stringify({ '@type': '@microblog_user', ...USER });
-/** An answer with that item alone. */
+/** An answer with only that item. */
 export const VALID = Buffer.from(`[${ITEM}]`);
 
 export type Headers = Readonly<Record<string, string | number>>;

@@ -1,4 +1,4 @@
-/** A service that does to each call what a test says, down to single bytes, and a sync that asks it through the real client. */
+/** A service whose behavior a test scripts for each call, down to single bytes, and a sync with the real client. */
 import * as net from 'node:net';
 import { onTestFinished } from 'vitest';
 import { openClient } from '../../src/extract/client.ts';
@@ -77,7 +77,7 @@ export interface HostileOptions {
   readonly clock?: Clock;
 }
 
-/** Runs syncs against that server with the shipped client, whose deadline alone is scaled down. */
+/** Runs syncs against that server with the shipped client; only its deadline is shorter. */
 export async function syncFrom(
   { host }: HostileServer,
   warehouse: Warehouse,

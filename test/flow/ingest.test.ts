@@ -85,7 +85,7 @@ eachWarehouse('answers taken in together', (open) => {
     expect(also).toEqual([BODIES.length]);
   });
 
-  it('do not suffer for one that the database refuses: that one alone is quarantined', async () => {
+  it('do not suffer for one that the database refuses: only that one is quarantined', async () => {
     const warehouse = await open();
     await select(warehouse, `alter table sluice.microblog_users add check (name <> 'refused')`);
     const names = ['a', 'b', 'refused', 'd', 'e'];
@@ -186,7 +186,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 };
 
 eachWarehouse('loads of answers that have nothing in common', (open) => {
-  it('may be under way at once, and no others', async () => {
+  it('may be in progress at once, and no other loads', async () => {
     const warehouse = await open();
     // The third and fourth show one entity, the fifth and sixth one name.
     const bodies = ['1', '2', '3', '3', '4', '5', '6'].map((id, at) => [
@@ -217,7 +217,7 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     else expect(pairs).toContain('1+2');
   });
 
-  it('are alone when one of their answers leads to more', async () => {
+  it('are alone when one of their answers leads to more requests', async () => {
     const warehouse = await open();
     const bodies = Array.from({ length: 6 }, (_, at) => [named(String(at))]);
     const underWay = new Set<number>();
@@ -270,7 +270,7 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     if (beside.kind === 'postgres') expect(loaded.slice(0, 2)).toEqual([ids[1], ids[0]]);
   });
 
-  it('stay when the one beside them fails', async () => {
+  it('stay when the concurrent one fails', async () => {
     const warehouse = await open();
     const ids = await storedIn(warehouse, 'microblog.user', [[named('1')], [named('2')], [named('3')]]);
     const loaded: string[] = [];

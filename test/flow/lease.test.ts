@@ -32,7 +32,7 @@ async function holding(
 describe('the lease of a sync', () => {
   const open = postgresWarehouses();
 
-  it('is held by one run; for another that sync ends with 7, and its others run', async () => {
+  it('is held by one run; in another invocation that sync ends with 7, and its other syncs run', async () => {
     const scene = await holding(open, 2);
     const first = scene.sync(config(GROUPS));
     await scene.held.opened;
@@ -49,7 +49,7 @@ describe('the lease of a sync', () => {
     expect(syncs[0]?.error).toContain('Another run holds the lease of sync:groups');
     scene.release();
     expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });
-    // Given back, it is free at once.
+    // After its release it is free immediately.
     expect(only(await scene.sync(config(GROUPS))).exitCode).toBe(0);
   });
 
@@ -122,7 +122,7 @@ describe('the lease of a sync', () => {
     const scene = await holding(open, 2);
     let beats = 0;
     const sleep: Clock['sleep'] = async (ms, signal, beside) => {
-      // The first heartbeat comes at once; the rest wait for the end.
+      // The first heartbeat comes immediately; the others wait for the end.
       if (beside && beats === 0) {
         await scene.held.opened;
         beats += 1;

@@ -118,7 +118,7 @@ describe('commits of groups', () => {
     await done;
   });
 
-  it('fail with the first that fails, when the one beside it has ended', async () => {
+  it('fail with the first error, when the concurrent commit has ended', async () => {
     const { begun, results, all, end, fail } = scene();
     let isOver = false;
     const done = all('a', 'b', 'c');
@@ -166,7 +166,7 @@ describe('a group', () => {
     expect(begun).toEqual(['1+2+3+4', '5+6']);
   });
 
-  it('is committed at once when nothing more is at hand, and the next fills meanwhile', async () => {
+  it('is committed immediately when there are no more answers, and the next fills meanwhile', async () => {
     const { begun, put, flush, finish, end } = scene({ size: 4 });
     await put('1');
     flush();

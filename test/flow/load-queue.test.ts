@@ -1,4 +1,4 @@
-/** Answers that wait to be loaded: in order, together where they come together, and none for another's end. */
+/** Answers that wait to be loaded: in order, in one load if they arrive together, and independent of each other's errors. */
 import { expect, it } from 'vitest';
 import { openLoadQueue } from '../../src/flow/ingest/queue.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
@@ -36,7 +36,7 @@ const effects = {
 };
 
 eachWarehouse('answers that wait to be loaded', (open) => {
-  it('are loaded in order, those together that come while others load', async () => {
+  it('are loaded in order, and those that arrive during a load are loaded together', async () => {
     const warehouse = await open();
     const sizes: number[] = [];
     const first = Promise.withResolvers<void>();

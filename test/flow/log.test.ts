@@ -1,4 +1,4 @@
-/** The request log: every row of it, whatever its order, rows that are completed later, a mark that skips none. */
+/** The request log: every row of it, whatever its order, rows that are completed later, and a watermark that skips none. */
 import { expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
@@ -16,7 +16,7 @@ syncs:
     ${more}
 `;
 
-/** Asks the sandbox this many times, as anybody with the token would; every request is in its log. */
+/** Sends this many requests to the sandbox, as any client with the token could; every request is in its log. */
 async function ask({ sandbox, clock }: Scene, times: number, everyMs = 0): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     await askOnce(sandbox.url);
@@ -128,7 +128,7 @@ eachWarehouse('the request log', (open, kind) => {
     expect(await select(scene.warehouse, row)).toEqual([{ cost: 1, status: 200, count: 1 }]);
   });
 
-  it('cut short keeps the days that are in, and never moves its mark back', async () => {
+  it('that is interrupted keeps the complete days, and never moves its watermark back', async () => {
     const scene = await sceneIn(await open());
     await ask(scene, 2);
     await scene.sync(costs());

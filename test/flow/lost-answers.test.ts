@@ -100,7 +100,7 @@ describe('a lost answer', () => {
     expect(paid(scene)).toBe(3);
   });
 
-  it('of the first request: without any other in the log, nothing is said of one that is not there', async () => {
+  it('of the first request: without any other in the log, a missing row proves nothing', async () => {
     const scene = await sceneIn(await open(), { faults: [at(1, { kind: 'reset', stage: 'before' })] });
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, points: 4 });
     expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'unknown', points: null, in_log: false }]);
@@ -307,7 +307,7 @@ describe('a lost answer', () => {
     expect(await select(scene.warehouse, 'select distinct sync from sluice_ops.runs')).toEqual([{ sync: 'costs' }]);
   });
 
-  it('moves no mark of the config’s own log sync', async () => {
+  it('moves no watermark of the config’s own log sync', async () => {
     const scene = await sceneIn(await open());
     const both = GROUPS.replace('syncs:', 'syncs:\n  costs: { endpoint: token.requests }');
     await scene.sync(both);

@@ -1,5 +1,5 @@
 /**
- * Commits whose answer is lost: the server did the work, the connection died before it could say so. What came of it is
+ * Commits whose answer is lost: the server did the work, the connection died before it could reply. The outcome is
  * read back, so that nothing is stored, counted or sent twice.
  */
 import type { Clock } from './clock.ts';
@@ -84,7 +84,7 @@ describe('the lost commit', () => {
     expect(await select(scene.warehouse, points)).toEqual([{ points: 4 }]);
   });
 
-  it('of a mark, and a database that stays away: nothing was sent, and the next run sends it once', async () => {
+  it('of the mark as sent, and a database that stays unavailable: nothing was sent, and the next run sends it once', async () => {
     const scene = await sceneIn(await open());
     const wire = await wireTo(scene.warehouse);
     const folder = await mkdtemp(join(tmpdir(), 'sluice-spool-'));

@@ -6,9 +6,9 @@ import { select } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
 export interface Taught extends Scene {
-  /** Asks for a profile by this name, whatever is fresh. */
+  /** Requests a profile by this name, whatever is fresh. */
   readonly ask: (user: string) => Promise<SyncSummary>;
-  /** Asks for the posts of a profile by this name, whatever is fresh. */
+  /** Requests the posts of a profile by this name, whatever is fresh. */
   readonly posts: (user: string) => Promise<SyncSummary>;
   /** Which version of each row of the identities there is. */
   readonly versions: () => Promise<readonly unknown[]>;

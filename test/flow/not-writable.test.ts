@@ -120,7 +120,7 @@ describe('a database that accepts no writes at the start', () => {
 
 describe('a transient error', () => {
   const open = postgresWarehouses();
-  /** Ends the first writes to a table so; a sequence is the one thing that a rollback leaves as it is. */
+  /** Makes the first writes to a table fail in this way; a sequence counts them, because a rollback does not reset it. */
   const passing = async (warehouse: Warehouse, table: string, code: string, times: number): Promise<void> => {
     await select(warehouse, 'create sequence sluice_ops.troubles');
     await troubled(warehouse, table, code, `nextval('sluice_ops.troubles') <= ${times}`);

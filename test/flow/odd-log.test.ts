@@ -65,7 +65,7 @@ describe('a request log', () => {
     async ({ ahead, ...kind }) => {
       const log = await logging(await open(), kind, { aheadMs: ahead * MINUTE_MS });
       for (let round = 0; round < 8; round += 1) {
-        // Some in quick succession, some hours after the others, over midnight.
+        // Some in quick succession, some hours later, over midnight.
         for (let n = 0; n <= round * 3; n += 1) log.add('/api/pronet/group');
         expect(only(await log.sync(costs())).exitCode).toBe(0);
         log.clock.advance(round % 3 === 0 ? 4 * 60 * MINUTE_MS : 3 * MINUTE_MS);

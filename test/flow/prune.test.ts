@@ -78,7 +78,7 @@ eachWarehouse('pruning', (open) => {
       before,
     );
     const now = await bodies(scene);
-    // Within 40 days, so that they serve still.
+    // Within 40 days, so that they still serve.
     expect(now.find(({ endpoint }) => endpoint === 'pronet.group')).toMatchObject({ gone: '0' });
     expect(now.find(({ endpoint }) => endpoint === 'photoshare.user.posts')).toMatchObject({ kept: '1', gone: '2' });
     scene.arrived();

@@ -38,7 +38,7 @@ eachWarehouse('an endpoint', (open) => {
     ]);
   });
 
-  it('that answers 304 fails that input alone, also as its first answer', async () => {
+  it('that answers 304 fails only that input, also as its first answer', async () => {
     const warehouse = await open();
     const server = await hostileServer((socket) => socket.write(head(304)), fine);
 

@@ -199,7 +199,7 @@ eachWarehouse('an answer in quarantine', (open) => {
     expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 0 });
   });
 
-  it('for some of its items loads the others, and stays there while they can not be read', async () => {
+  it('for some of its items loads the others, and stays as long as these cannot be read', async () => {
     const items = [{ name: 'without a key' }, { urn: { type: 'group', value: 'g' }, name: 'n' }, 'no group'];
     const scene = await sceneIn(await open(), { respond: () => ({ body: items }) });
 

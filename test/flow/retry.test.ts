@@ -32,7 +32,7 @@ describe('a failing service', () => {
     expect(run).toMatchObject({ exitCode: 0, sent: 4, answers: 3, points: 4 });
   });
 
-  it('answers 500 to one input for good: it alone stays planned, and the next run asks it alone', async () => {
+  it('always answers 500 to one input: only that one stays planned, and the next run requests only it', async () => {
     const refuse1002 = (request: { readonly body: unknown }) =>
       broken && JSON.stringify(request.body).includes('1002') ? { status: 500, body: { detail: 'oops' } } : undefined;
     let broken = true;
@@ -83,7 +83,7 @@ syncs:
     expect(scene.clock.slept.filter((ms) => ms === 30_000)).toHaveLength(4);
   });
 
-  it('fails for the first inputs of many: later runs ask the others first, so that bad ones keep none waiting', async () => {
+  it('fails for the first of many inputs: later runs request the others first, so that bad inputs do not delay them', async () => {
     const bad = Array.from({ length: 40 }, (_, n) => `"${1000 + n}"`);
     const good = Array.from({ length: 8 }, (_, n) => `"${2000 + n}"`);
     const config = `${service({ in_flight: 2 })}

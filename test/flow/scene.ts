@@ -42,7 +42,7 @@ export interface SyncMore extends Partial<SyncOptions> {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
   readonly sleep?: Clock['sleep'];
-  /** Effects beside or in place of the scene's own. */
+  /** Effects in addition to the scene's own, or instead of them. */
   readonly effects?: Partial<FlowEffects>;
 }
 
@@ -129,7 +129,7 @@ export async function configOf(yaml: string, url: string): Promise<Config> {
   }
 }
 
-/** The service of a config, with these settings beside its address. */
+/** The service of a config, with its address and these settings. */
 export const service = (settings: Readonly<Record<string, number>> = {}): string => {
   const all = { in_flight: 1, requests_per_second: 1_000_000, ...settings };
   const lines = Object.entries(all).map(([name, value]) => `  ${name}: ${value}`);

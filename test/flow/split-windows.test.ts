@@ -109,7 +109,7 @@ describe('a window of days', () => {
     expect(range(scene)).toBe('2026-03-04..2026-03-06');
   });
 
-  it('of an entity that is not known moves no mark: it may have a past when it is', async () => {
+  it('of an unknown entity moves no watermark: it may have earlier items once it is known', async () => {
     let known = false;
     const scene = await sceneIn(await open(), {
       size: BUSY,

@@ -7,7 +7,7 @@ export const BEGAN = Date.parse('2026-01-01T00:00:00Z');
 export const DAY_MS = 86_400_000;
 const DAYS = 90;
 
-/** Syncs with the endpoint that each asks. */
+/** Syncs with their endpoints. */
 export const SYNCS = [
   { sync: 'groups', endpoint: 'pronet.group' },
   { sync: 'more_groups', endpoint: 'pronet.group' },
@@ -93,7 +93,7 @@ export const histories = (most: number, least = 0): fc.Arbitrary<History> =>
 function historyOf(all: readonly Drawn[]): History {
   const requests: Request[] = [];
   const runs: string[] = [];
-  // Each at a moment of its own, so that what came first is never a matter of taste.
+  // Each at a different time, so that the first one is never ambiguous.
   const timed = all
     .map((it, place) => ({ ...it, at: BEGAN + it.day * DAY_MS + it.second * 1000 + (place % 1000) }))
     .toSorted((a, b) => a.at - b.at)
@@ -121,7 +121,7 @@ function historyOf(all: readonly Drawn[]): History {
           ? undefined
           : { ...it.answer, newRows: !isLookup && endpoint === 'pronet.group' ? it.answer.newRows : 0 },
     };
-    // The ledger asks a question once a run.
+    // The ledger has a question once in each run.
     const same = requests.find((other) => other.runId === made.runId && other.key === made.key);
     if (same) return same;
     requests.push(made);

@@ -18,7 +18,7 @@ const EMPTY = ['attribute_changes', 'quarantined_items', 'contract_drift', 'char
 const SCALARS = ['text', 'bigint', 'integer', 'double precision', 'numeric', 'boolean', 'date', 'timestamptz', 'uuid'];
 
 describe('views', () => {
-  it('hold scalars alone', () => {
+  it('hold only scalars', () => {
     const others = views.flatMap(({ name, columns }) =>
       columns.filter(({ type }) => !SCALARS.includes(type)).map((it) => `${name}.${it.name} ${it.type}`),
     );

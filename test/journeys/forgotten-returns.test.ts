@@ -1,4 +1,4 @@
-/** A forgotten person whom later answers bring back in every place: nothing of the person is kept, and others stay. */
+/** A forgotten person whom later answers bring back in every place: nothing of the person is kept, and other people stay. */
 import { expect, it } from 'vitest';
 import { forget, targetOf } from '../../src/flow/erasure/forget.ts';
 import type { Respond } from '../../src/sandbox/options.ts';

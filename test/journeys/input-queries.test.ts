@@ -61,7 +61,7 @@ describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (ki
         expect(`${out}${err}`).toMatch(message);
       }
     expect(sandbox.requests()).toEqual([]);
-    // A sync that is named does without the others.
+    // A named sync runs without the others.
     expect((await here(UNKNOWN, 'sync', 'people')).code).toBe(0);
     const fitting = await here(users('select alias as user from microblog_users'), 'check');
     expect([fitting.code, fitting.out.includes('queries: 1 query of for_each')]).toEqual([0, true]);

@@ -1,4 +1,4 @@
-/** A process of its own that runs a sync and kills itself at a named point, so that nothing of it has time to tidy up. */
+/** A process of its own that runs a sync and kills itself at a named point, so that no part of it can clean up. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Secret } from '../../src/config/values/secret.ts';

@@ -130,7 +130,7 @@ syncs:
     max_age: 7d
 `;
 
-it('a window is quoted with all its days, and a backfill of it that is fresh asks nothing', async () => {
+it('a window is quoted with all its days, and a backfill of fresh days sends nothing', async () => {
   const { plan, text, charged } = await setUp(WINDOW);
   const flags = ['--from', '2026-01-05', '--to', '2026-02-15'];
   const first = await plan(...flags);

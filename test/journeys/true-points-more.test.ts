@@ -1,4 +1,4 @@
-/** What is said of points that the log confirms or not, and who shares a limit. */
+/** Reports about points that the log confirms or not, and limits that processes share. */
 import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
 import { readCosts } from '../../src/insight/costs.ts';
@@ -27,7 +27,7 @@ describe('points', () => {
     const costs = await readCosts(warehouse, undefined, service.clock.now());
     expect(costs.verification).toMatchObject({ verifiedPoints: 30, unverifiedPoints: 0, quotedPoints: 40 });
     expect(costs.syncs).toMatchObject([{ ledgerPoints: 30 }, { endpoint: 'token.requests', ledgerPoints: 0 }]);
-    // What was learned is kept, so that the next run needs no guess and refuses a limit that can't be held.
+    // Learned prices are kept, so that the next run needs no guess and refuses a limit that it cannot keep.
     const before = service.calls();
     const small = only((await spend(service, warehouse, { budget: '{ per_run: 9 }', inputs: 40 })).summary);
     expect(small).toMatchObject({ exitCode: 6 });

@@ -135,7 +135,7 @@ describe('an answer that cannot be read', () => {
     expect(await share(scene)).toBe(1);
   });
 
-  it('to one part of a window leaves the mark before it, and the next run asks for that part alone', async () => {
+  it('to one part of a window leaves the watermark before it, and the next run requests only that part', async () => {
     const service = cutting(({ number }) => number === 4);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
 
@@ -182,7 +182,7 @@ describe('an answer that cannot be read', () => {
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
   });
 
-  it('read later by a replay is covered again, and no run asks for it', async () => {
+  it('read later by a replay is covered again, and no run requests it', async () => {
     const scene = await sceneIn(await open(), { size: BUSY, respond: cutting(({ number }) => number <= 1).respond });
     const yaml = filings('max_age: 30d').replace('count: 100', 'count: 7');
     const first = await once(scene, yaml);
@@ -309,7 +309,7 @@ syncs:
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
   });
 
-  it('of the log ends no walk as complete: the mark stays before it, and the next run reads on', async () => {
+  it('of the log ends no walk as complete: the watermark stays before it, and the next run continues there', async () => {
     const requests = Array.from({ length: 150 }, (_, at) => `user${at}`);
     const service_ = cutting(() => false);
     const scene = await sceneIn(await open(), { respond: service_.respond });

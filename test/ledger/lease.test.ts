@@ -1,4 +1,4 @@
-/** Leases: one live holder a name, a token that rises, and marks and runs beside them. */
+/** Leases: one live holder for each name, a token that increases, and the watermarks and runs of their syncs. */
 import { expect, it } from 'vitest';
 import {
   acquireLease,
@@ -39,7 +39,7 @@ eachWarehouse('a lease', (open) => {
     expect(Number((await acquireLease(ops, 'sync:a', 'three', false)).token)).toBe(Number(first.token) + 2);
   });
 
-  it('is given again to the holder who asks again, as one whose commit got no answer', async () => {
+  it('is granted again to the same holder, such as one whose commit got no answer', async () => {
     const ops = operationsOf(await open());
     const first = await acquireLease(ops, 'sync:a', 'one', false);
     const again = await acquireLease(ops, 'sync:a', 'one', false);
@@ -47,13 +47,13 @@ eachWarehouse('a lease', (open) => {
     expect(await renewLease(ops, again)).toBe(true);
   });
 
-  it('is taken over at once where only one process can be', async () => {
+  it('is taken over immediately if only one process can exist', async () => {
     const ops = operationsOf(await open());
     await acquireLease(ops, 'sync:a', 'dead', false);
     expect((await acquireLease(ops, 'sync:a', 'alive', true)).token).toBe('2');
   });
 
-  it('of many who ask at once is given to one', async () => {
+  it('with many concurrent claims is granted to one', async () => {
     const ops = operationsOf(await open());
     const all = await Promise.allSettled(
       Array.from({ length: 12 }, (_, n) => acquireLease(ops, 'sync:a', `${n}`, false)),
@@ -108,7 +108,7 @@ eachWarehouse('runs and marks', (open) => {
     expect((await states()).map(({ state }) => state)).toEqual(['abandoned', 'abandoned', 'abandoned']);
   });
 
-  it('keeps marks by sync and name', async () => {
+  it('keeps watermarks by sync and name', async () => {
     const ops = operationsOf(await open());
     await writeWatermark(ops, 'a', 'log', 'one', request.now);
     await writeWatermark(ops, 'a', 'log', 'two', request.now);

@@ -125,7 +125,7 @@ interface Round {
   /** What is there: some rows are new to both writers, some to neither. */
   readonly before: readonly Answer[];
   readonly writers: readonly [Answer, Answer];
-  /** What a third writer holds while the two begin, so that they meet. */
+  /** Rows that a third writer locks while the two begin, so that they meet. */
   readonly held: Answer;
 }
 
@@ -142,7 +142,7 @@ function roundOf(round: number): Round {
   };
 }
 
-/** Lets two writers begin while a third holds rows that both want, so that they meet; it lets go when they wait or are done. */
+/** Lets two writers begin while a third holds rows that both want, so that they meet; it releases the rows when they wait or are done. */
 async function holding(
   warehouse: Warehouse,
   { endpoint, request, items }: Answer,

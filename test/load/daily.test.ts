@@ -71,7 +71,7 @@ eachWarehouse('numbers by day', (open) => {
     ]);
   });
 
-  it('of entities that were new a moment ago go together with those of another writer that was quicker', async () => {
+  it('of new entities are merged with those of another writer that was quicker', async () => {
     const warehouse = await open();
     const ids = Array.from({ length: 30 }, (_, at) => `p${at + 10}`);
     const seen = (by: number, at: string, likes: number, of: readonly string[]): Answer =>
@@ -87,7 +87,7 @@ eachWarehouse('numbers by day', (open) => {
     );
   });
 
-  it('go by receipt, so that an answer that was stored late does not win the day', async () => {
+  it('are ordered by receipt, so that an answer that was stored late does not replace the last value of the day', async () => {
     const warehouse = await open();
     await keep(warehouse, MICROBLOG, microblogger(1, '2026-03-01T12:00:00Z', { follower_count: 12 }));
     await keep(warehouse, MICROBLOG, microblogger(2, '2026-03-01T10:00:00Z', { follower_count: 10 }));

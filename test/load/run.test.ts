@@ -31,7 +31,7 @@ eachWarehouse('a run', (open) => {
       ],
     );
 
-  it.each([1, 20, 1000])('adds %i rows, those of another writer left alone', (count) =>
+  it.each([1, 20, 1000])('adds %i rows, and leaves those of another writer unchanged', (count) =>
     running(async (run) => {
       await run.count(`insert into ${SCHEMA}.one values (0)`, []);
       expect(await run.insert(SCHEMA, table('one'), numbers(count), upsert('one'))).toBe(count - 1);

@@ -14,7 +14,7 @@ export interface Step extends LoadItem {
   readonly bytes: number;
 }
 
-/** An answer that says the same as others but for what is drawn here. */
+/** An answer that differs from others only in the values drawn here. */
 const sampled = (endpoint: Endpoint) =>
   fc
     .record({

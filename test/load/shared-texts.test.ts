@@ -48,7 +48,7 @@ eachWarehouse('texts that many rows share', (open) => {
 
   it('are of any length', async () => {
     const warehouse = await open();
-    // Of different characters, so that it can't be packed into a page.
+    // Of different characters, so that compression does not fit it into a page.
     const long = Array.from({ length: 40_000 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join(
       '',
     );

@@ -287,7 +287,7 @@ it('the monitor is not disturbed by bytes that are not a request', async () => {
   expect((await ask(monitor, '/healthz')).status).toBe(200);
 });
 
-it('the monitor listens on loopback alone by default', async () => {
+it('the monitor listens only on loopback by default', async () => {
   const monitor = await start(never, '[::1]:0');
   expect(monitor.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   expect((await ask(monitor, '/healthz')).status).toBe(200);

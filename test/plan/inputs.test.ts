@@ -14,7 +14,7 @@ type Rows = Awaited<ReturnType<InputEffects['query']>>;
 
 const URN_SYNC = 'endpoint: pronet.user.education, request: { count: 10 }';
 
-/** The fields that the inputs of a sync written in a config bring, beside files of these texts. */
+/** The fields of the inputs of a sync in a config, with these files beside it. */
 const read = async (
   sync: string,
   files: Readonly<Record<string, string>> = {},
@@ -434,7 +434,7 @@ describe('an age of an input', () => {
     expect(await aged(`${USER}, for_each: { user: { query: select 1 } }`, {}, rows)).toEqual(expected);
   });
 
-  it('is taken beside a URN in columns of its own', async () => {
+  it('is accepted together with a URN in separate columns', async () => {
     const rows = [{ type: 'fsd_profile', value: 'a', max_age: '1h' }];
     expect(await aged(`${URN_SYNC}, for_each: { urn: { query: select 1 } }`, {}, rows)).toEqual([
       [{ urn: { type: 'fsd_profile', value: 'a' } }, HOUR_MS],

@@ -1,4 +1,4 @@
-/** How old an answer may be: as the input says, else the sync, and the strictest of those who ask the same. */
+/** The greatest age of an answer: that of the input, else of the sync, and the smallest among equal requests. */
 import { describe, expect, it } from 'vitest';
 import type { SyncDefinition } from '../../src/config/definition.ts';
 import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../src/control/freshness/max-age.ts';
@@ -27,7 +27,7 @@ describe('the age of an answer that serves', () => {
 });
 
 describe('a config', () => {
-  it('with ages in its inputs asks the same as one without', async () => {
+  it('with ages in its inputs sends the same requests as one without', async () => {
     const of = (forEach: string) => loadSync(`  a: { endpoint: photoshare.user, for_each: ${forEach} }`);
     const [plain, aged] = [await of('[{ user: a }, { user: b }]'), await of('[{ user: a, max_age: 1d }, { user: b }]')];
     expect(aged.hash).toBe(plain.hash);

@@ -38,7 +38,7 @@ describe('a plan', () => {
     expect(planTasks(sync, [], { today: TODAY })).toEqual([]);
   });
 
-  it('asks the same question once, keeping the first input', () => {
+  it('sends the same request once, for the first input', () => {
     const sync = syncOf('sec.search.companies', { request: { count: 9 } });
     const inputs = [
       { forms: ['10-K', '10-Q'] },
@@ -241,7 +241,7 @@ describe('the request log', () => {
     expect(bodiesOf({}, { ...sync, request: { limit: 7 } })).toEqual([{ limit: 7 }]);
   });
 
-  it('is read from before its mark, day by day, the last day open', () => {
+  it('is read from before its watermark, day by day, the last day open', () => {
     expect(bodiesOf({ logWatermark: '2024-05-08T12:30:00.123456Z' })).toEqual([
       { limit: 100, start_time: '2024-05-08T11:30:00.123456Z', end_time: day(9) },
       { limit: 100, start_time: day(9), end_time: day(10) },
@@ -249,14 +249,14 @@ describe('the request log', () => {
     ]);
   });
 
-  it('keeps the microseconds and the time zone of its mark', () => {
+  it('keeps the microseconds and the time zone of its watermark', () => {
     expect(bodiesOf({ logWatermark: '2024-05-10T02:30:00.000001+02:00' })).toEqual([
       { limit: 100, start_time: '2024-05-09T23:30:00.000001Z', end_time: day(10) },
       { limit: 100, start_time: day(10) },
     ]);
   });
 
-  it('begins at `from` as long as there is no mark', () => {
+  it('begins at `from` as long as there is no watermark', () => {
     const from = { ...sync, from: '2024-05-09T00:00:00Z' };
     expect(bodiesOf({}, from)).toEqual([
       { limit: 100, start_time: day(9), end_time: day(10) },
@@ -278,7 +278,7 @@ describe('the request log', () => {
     );
   });
 
-  it('is read from a mark ahead of the clock in one request', () => {
+  it('is read from a watermark ahead of the clock in one request', () => {
     expect(bodiesOf({ logWatermark: '2024-05-12T00:00:00Z' })).toEqual([
       { limit: 100, start_time: '2024-05-11T23:00:00.000000Z' },
     ]);

@@ -220,7 +220,7 @@ describe('what was not seen yet', () => {
     expect(maxPointsOf(learnPrices(PER_TEN, [...flat, sample(1, 1000, 1000)]), 1000)).toBe(1);
   });
 
-  it('is as dear as guessed where the log does not say what came back', () => {
+  it('costs as much as guessed if the log does not show the returned items', () => {
     const book = learnPrices(
       PER_TEN,
       times(50, () => sample(1)),

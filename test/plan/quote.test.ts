@@ -1,4 +1,4 @@
-/** What a plan would ask and cost, and how sure that is. */
+/** The requests and the cost of a plan, and their confidence. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planTasks } from '../../src/plan/plan.ts';
@@ -27,7 +27,7 @@ const guessed = (price: Price) => learnPrices(price, []);
 const PER_TWELVE: Price = { points: 1, per: 12 };
 const NOTHING = { low: 0, likely: 0, high: 0, most: 0, mostPoints: 0, samples: 0 };
 
-/** The quote of requests that lead to no others. */
+/** The quote of requests without follow-up requests. */
 const quoted = (
   tasks: readonly Task[],
   isFresh: (key: string) => boolean,

@@ -1,4 +1,4 @@
-/** Sync definitions for tests of plans: a valid one of an endpoint, with what matters said. */
+/** Sync definitions for tests of plans: a valid one of an endpoint, with the fields that matter. */
 import type { SyncDefinition } from '../../src/config/definition.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 

@@ -48,7 +48,7 @@ function threeAtOnce() {
 }
 const bought = (scene: Scene) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
 
-/** A run whose database goes away while three calls are in flight, so that their answers are in the spool. */
+/** A run whose database stops while three calls are in flight, so that their answers are in the spool. */
 async function spooled(scene: Scene, spool: Spool) {
   const { warehouse } = failingFrom(scene.warehouse, { when: 'before', statement: STEP.store, nth: 1 }, gone);
   await scene.sync(CONFIG, { warehouse, ...processWith(spool) });
@@ -79,7 +79,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     ]);
   });
 
-  it('that was moved away leaves its requests open with exit 5, and buys the others alone', async () => {
+  it('that was moved away leaves its requests open with exit 5, and the run buys only the others', async () => {
     const scene = await sceneIn(await open(), threeAtOnce());
     const spool = await spoolIn();
     const { files, first } = await spooled(scene, spool);
@@ -117,7 +117,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
   });
 
-  it('that is another one at the same path is missing, and --abandon-spool asks again', async () => {
+  it('that was replaced at the same path is missing, and --abandon-spool sends its requests again', async () => {
     const scene = await sceneIn(await open(), threeAtOnce());
     const spool = await spoolIn();
     const { files, first } = await spooled(scene, spool);

@@ -161,7 +161,7 @@ function further(open: Open): void {
     const it = await begun(open);
     const request = await it.send({ at: 0, count: 10 });
     const row = await it.log({ at: 90 * SECOND, endpoint, count: 10, cost: 2 });
-    // Another's, of the same time.
+    // A row of another program, of the same time.
     await it.log({ at: 0, endpoint: '/api/pronet/groups', count: 10 });
     await it.reconcile();
     expect(await it.matches()).toEqual([`${request.id} ${row} only_candidate`]);
@@ -196,7 +196,7 @@ function further(open: Open): void {
     const mine = (await it.matches()).filter((it) => !it.endsWith('identifier'));
     expect(mine).toEqual([`${lost.id} ${underWay} only_candidate`]);
 
-    // It gets its identifier with its end, and turns out to be another's.
+    // The row gets its identifier at its end, which shows that it belongs to another program.
     await select(
       it.warehouse,
       `update sluice.fact_request_costs set response_request_id = '${other.identifier}', duration = 1 where id = '${underWay}' returning id`,

@@ -40,7 +40,7 @@ describe('an answer in the spool', () => {
     expect(Buffer.from((await spool.bodyOf(answers[0] as never)) as Uint8Array).equals(body)).toBe(true);
   });
 
-  it('is its owner’s alone, whatever the folder was before', async () => {
+  it('is readable only by its owner, whatever the folder was before', async () => {
     const folder = await folderOf();
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o777);
@@ -49,7 +49,7 @@ describe('an answer in the spool', () => {
     expect([await modeOf(folder), await modeOf(join(folder, file))]).toEqual([0o700, 0o600]);
   });
 
-  it('kept twice is there once; another one of the same request beside it', async () => {
+  it('stored twice is there once; another one of the same request is there too', async () => {
     const spool = openSpool({ folder: await folderOf() });
     await spool.keep(answer());
     await spool.keep(answer());

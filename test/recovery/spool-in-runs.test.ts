@@ -28,7 +28,7 @@ async function spoolOf(options: Omit<SpoolOptions, 'folder'> = {}): Promise<Spoo
 
 const gone = (): Error => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
 
-/** Answers only once three calls are under way, and then as said. */
+/** Answers only once three calls are in flight, and then with these answers. */
 function holding(then: SandboxOptions['respond'] = () => undefined): { readonly respond: typeof then } {
   const three = door();
   return {

@@ -1,4 +1,4 @@
-/** Secrets are found in whatever way a text writes them, in a time that grows with the text alone. */
+/** Secrets are found in whatever way a text writes them, in a time that depends only on the length of the text. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../src/extract/failure.ts';

@@ -98,7 +98,7 @@ describe('the TCP proxy', () => {
     expect([server.heard(), first.got()]).toEqual(['hello', 'HE']);
   });
 
-  it('cuts when a text is said for the nth time, and keeps it from the server', async () => {
+  it('cuts when a text is sent for the nth time, and keeps it from the server', async () => {
     const { server, first } = await through({ kind: 'cut', at: { said: 'commit', nth: 2 } });
     first.say('commit 1;');
     await first.hears(9);

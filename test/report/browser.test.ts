@@ -1,5 +1,5 @@
 /**
- * The page in a real browser, from disk: it says nothing, asks for nothing, fits, and can be used by keyboard and ear.
+ * The page in a real browser, from disk: it logs nothing, requests nothing, fits, and works with a keyboard and a screen reader.
  * Without a Chromium on the PATH or in SLUICE_TEST_CHROMIUM these tests are not there; SLUICE_TEST_SCREENSHOTS names a
  * folder to keep pictures in.
  */
@@ -146,7 +146,7 @@ if (chromium !== undefined) {
       expect(await count('hostile')).toBe(await count('sample'));
     });
 
-    it('would say so and block it, if something did run or ask', async () => {
+    it('would report and block it if something ran or sent a request', async () => {
       const harm =
         '<img src="https://evil.example/x.png"><script>document.title = "pwned"</script><p style="color: red">';
       await writeFile(join(folder.path, 'harmed.html'), reportPage(SAMPLE).replace('<footer>', `${harm}<footer>`));

@@ -1,4 +1,4 @@
-/** Drives a Chromium that the machine has, over a pipe: opens a page and keeps what it says and asks for. */
+/** Controls an installed Chromium over a pipe: opens a page and records its messages and requests. */
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ export interface Tab {
   readonly open: (url: string) => Promise<void>;
   /** The value of an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>;
-  /** What was said in the console or wrong with the page, and each dialog. */
+  /** Console messages, errors of the page, and dialogs. */
   readonly said: string[];
   /** Every requested address. */
   readonly asked: string[];
@@ -50,7 +50,7 @@ const SAYING = [
   'Audits.issueAdded',
 ];
 
-/** What a browser does of its own, and would ask the network for. */
+/** Background activities of the browser that would use the network. */
 const QUIET = [
   '--headless=new',
   '--disable-gpu',

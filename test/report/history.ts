@@ -1,4 +1,4 @@
-/** Ninety days of a warehouse made by hand: simple figures, so that a report of them can be reckoned in the head. */
+/** Ninety days of a warehouse written by hand: simple figures, so that a reader can compute the report. */
 import { type RawBuilder, sql } from 'kysely';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -7,7 +7,7 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 export const EVIL = '</title><script>document.title="pwned"</script>"\'\u202e\u001b[2J';
 
 /**
- * Enters the history that ends on the day of an instant. Each day at 06:00 UTC `filings` asks one slice for 3 points and
+ * Enters the history that ends on the day of an instant. Each day at 06:00 UTC `filings` requests one slice for 3 points and
  * `pages` one page for 2, of 10,000 points. On each 30th day from the first the slice is truncated; the last run of
  * `pages` failed and was charged nonetheless. Tables hold 5 older filings, then 2 filings and 1 page a day.
  */

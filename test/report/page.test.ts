@@ -43,7 +43,7 @@ describe.each(PAGES)('the page %s', (_name, report) => {
     expect(mistakes).toEqual([]);
   });
 
-  it('fetches nothing, runs nothing, and its policy allows its one style alone', () => {
+  it('fetches nothing, runs nothing, and its policy allows only its own style', () => {
     const digest = createHash('sha256').update($('style').text()).digest('base64');
     expect($('meta[http-equiv="Content-Security-Policy"]').attr('content')).toBe(
       `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`,

@@ -17,7 +17,7 @@ export interface Reply<T = Item> {
   readonly items: readonly T[];
 }
 
-/** The day on which tests ask, unless they need another. */
+/** The day of the tests' requests (default). */
 export const TODAY = new Date('2026-03-02T09:30:00.250Z');
 
 /** UUIDs that count upwards. */

@@ -37,7 +37,7 @@ const NULLABLE = new Set(
     }),
 );
 
-/** Fields that are empty where a thing is seen inside another: a repeated post repeats none, a profile's posts lack its preview. */
+/** Fields that are empty in a nested entity: a repeated post repeats none, a profile's posts lack its preview. */
 const EMPTY_WITHIN = /^PronetPost\.repost\.(?:is_empty_repost|repost)$|^PhotoshareUser\.posts\[\]\.user/;
 
 let sandbox: Sandbox;

@@ -1,4 +1,4 @@
-/** The people search: every filter narrows, URNs and names mean the same, and a keyword alone yields little. */
+/** The people search: every filter narrows, URNs and names mean the same, and a keyword without filters yields little. */
 import { describe, expect, it } from 'vitest';
 import { TOP_LEVEL_INDUSTRIES } from '../../src/service/request.ts';
 import { ask, startSandbox } from './client.ts';
@@ -90,7 +90,7 @@ describe('a search for people', () => {
     expect(await search({ school_keywords: 'busi' })).toEqual([]);
   });
 
-  it('yields few for a keyword alone and more beside a filter', async () => {
+  it('yields few people for a keyword alone, and more with a filter', async () => {
     const { search } = await searcher();
     expect(await search({ keywords: 'engineer' })).toHaveLength(10);
     expect((await search({ keywords: 'engineer', location: ['London'] })).length).toBeGreaterThan(10);

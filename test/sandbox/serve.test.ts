@@ -89,7 +89,7 @@ describe('points', () => {
     expect(sandbox.points()).toBe(4);
   });
 
-  it('are set aside for requests under way, so that two can’t spend the last', async () => {
+  it('are reserved for running requests, so that two cannot both spend the last', async () => {
     const released = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
     const sandbox = await startSandbox({

@@ -61,7 +61,7 @@ describe('a name in a request', () => {
     expect(requestedName(USER, text).candidates).toEqual([]);
   });
 
-  it('of a kind that is not understood is none of the others', () => {
+  it('of an unknown kind is none of the others', () => {
     expect(may(['alias', 'url'], '42')).toEqual(['alias 42']);
     expect(may(['id', 'alias'], 'photos.example/alice')).toEqual([
       'alias photos.example/alice',
@@ -132,7 +132,7 @@ it('a name looks like another name with the same handle', () => {
 describe('the catalog', () => {
   const namings = catalog.flatMap(({ naming, request }) => (naming ? [{ naming, request }] : []));
 
-  it('asks by fields that are there, for what declares names of these kinds', () => {
+  it('requests by existing fields, for resources that declare names of these kinds', () => {
     expect(namings.length).toBeGreaterThan(3);
     for (const { naming, request } of namings) {
       const resource = naming.resource();

@@ -38,7 +38,7 @@ const json = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-/** Beside a number that no double holds, every number is looked at. */
+/** If one number does not fit a double, every number is checked. */
 const LONG = '1234567890123456789.5';
 
 it('the parser checks every number that may lose digits', () => {

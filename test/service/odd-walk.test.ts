@@ -97,7 +97,7 @@ describe('a walk', () => {
     const odd = { ...kind, grown: traffic };
     const { ids } = walkThrough(history, odd, { limit: LIMIT }, 40, textAt(60 * SECOND));
     expect(idsOf(history).filter((id) => !ids.has(id))).toEqual([]);
-    // What came while it was read, up to a minute, is the run's too when it reads upward.
+    // A walk in ascending order also reads rows of the next minute, which arrive while it reads.
     if (kind.order === 'ascending') expect(ids.has('new 20')).toBe(true);
   });
 

@@ -22,7 +22,7 @@ const DAYS = window('forms', AT);
 const CAPPED = cappedBy('forms');
 
 describe('once', () => {
-  it('asks for nothing more', () => {
+  it('requests nothing more', () => {
     expect(singlePage.follow([full({ count: 1 })], { splitBy: { forms: ['10-K'] } })).toEqual({ requests: [] });
   });
 });
@@ -45,7 +45,7 @@ describe('counted', () => {
     expect(CAPPED.follow([{ request: { count: 2 }, items: [1] }], { splitBy })).toEqual({ requests: [] });
   });
 
-  it('asks by the first facet, then by the next within each part, then says that more may be there', () => {
+  it('splits by the first facet, then by the next within each part, then reports that more may exist', () => {
     const request = { count: 2, title: 'x' };
     const places = CAPPED.follow([full(request)], { splitBy });
     expect(places.requests).toEqual([
@@ -61,7 +61,7 @@ describe('counted', () => {
     expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/no field left to split/) });
   });
 
-  it('divides the values that the question names, not those of the split', () => {
+  it('splits the values that the question names, not those of the split', () => {
     const request = { count: 1, location: ['Rome', 'Oslo'] };
     expect(CAPPED.follow([full(request)], { splitBy }).requests).toEqual([
       { count: 1, location: ['Rome'] },
@@ -84,7 +84,7 @@ describe('counted', () => {
     expect(fieldOf({ count: 1, industry: ['A', 'B', 'C', 'D'] })).toEqual(['industry']);
   });
 
-  it('asks again with a greater count before it divides, four times as much up to the bound', () => {
+  it('repeats the request with a greater count before it splits, four times as much up to the bound', () => {
     const ways = { splitBy, raiseCountTo: 50 };
     const counts = (count: number) => CAPPED.follow([full({ count })], ways).requests.map((it) => it['count']);
     expect(counts(10)).toEqual([40]);
@@ -333,7 +333,7 @@ describe('a source of filings', () => {
     );
   });
 
-  it('ends with two facets as well, and never asks the same twice', () => {
+  it('ends with two facets as well, and never sends the same request twice', () => {
     fc.assert(
       fc.property(filings, asked, named, fc.integer({ min: 1, max: 4 }), (source, forms, facet, count) => {
         const { requests } = askAll(

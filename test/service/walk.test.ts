@@ -130,7 +130,7 @@ describe.each(KINDS)('a log that is %s', (_, kind) => {
   });
 });
 
-it('a walk keeps the question and changes the cursor alone', () => {
+it('a walk keeps the question and changes only the cursor', () => {
   const request = { limit: 2, start_time: '2026-11-19T00:00:00Z', end_time: '2026-11-21T00:00:00Z' };
   const items = page(logOf(1, 2, 3), { order: 'ascending', edge: 'inclusive' }, request);
   expect(logWalk.follow([{ request, items }], {})).toEqual({ requests: [{ ...request, cursor: written(1) }] });

@@ -4,7 +4,7 @@ type Encoding = readonly [name: string, encode: (text: string) => string];
 
 const each = (of: (code: number) => string) => (text: string) =>
   Array.from(text, (it) => of(it.charCodeAt(0))).join('');
-/** Every third character alone, as a writer does who escapes what looks odd. */
+/** Escapes every third character, like a program that escapes only unusual ones. */
 const some = (of: (code: number) => string) => (text: string) =>
   Array.from(text, (it, at) => (at % 3 === 1 ? of(it.charCodeAt(0)) : it)).join('');
 const hex = (digits: number) => (code: number) => code.toString(16).padStart(digits, '0');

@@ -17,7 +17,7 @@ interface Database {
 }
 
 const returned: Database[] = [];
-/** Each takes some 200 MB, and few tests use more than two at once. */
+/** Each takes about 200 MB, and few tests use more than two at once. */
 const KEPT = 3;
 
 /** A migrated database as its template is: one that was given back and restored, or another. */

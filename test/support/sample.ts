@@ -17,7 +17,7 @@ export interface SampleOptions {
   readonly size?: number;
   /** Every object gets a field that the contract does not know. */
   readonly strangers?: boolean;
-  /** Entities inside are named by their resource alone, so that samples of several endpoints speak of the same ones. */
+  /** Nested entities depend only on their resource, so that samples of several endpoints contain the same ones. */
   readonly acquainted?: boolean;
 }
 
@@ -138,7 +138,7 @@ function turnOf(place: Place, volatile: boolean): number {
   return place.entity * 1000 + place.index * 10 + version;
 }
 
-/** A number of its own for each path, so that a value in the wrong column is seen. */
+/** A different number for each path, so that a value in the wrong column is noticed. */
 function hashOf(path: string): number {
   let hash = 0x811c9dc5;
   for (const letter of path) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193) >>> 0;

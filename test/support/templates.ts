@@ -17,7 +17,7 @@ export const SCHEMA = 'sluice';
 
 const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
 
-/** The data of an embedded warehouse, to open others from; made by the first file that asks. */
+/** The data of an embedded warehouse, from which others are opened; the first caller creates it. */
 export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
   const kept = join(inject('templates').folder, migrated ? 'migrated' : 'empty');
   const found = await readFile(kept).catch(() => undefined);

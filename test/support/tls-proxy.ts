@@ -1,6 +1,6 @@
 /**
  * A Postgres that speaks TLS: takes TLS off before the run's own server, whose settings so stay as they are.
- * The certificate is for `localhost`, by the authority in `tls/authority.pem`; both are for these tests alone.
+ * The certificate is for `localhost`, by the authority in `tls/authority.pem`; both are only for these tests.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

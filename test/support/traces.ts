@@ -61,6 +61,6 @@ async function inFiles(folder: string | undefined, texts: readonly string[]): Pr
   return found;
 }
 
-/** A text that is part of a longer word is another's. Few values hold one at all, and that is found out fast. */
+/** A text inside a longer word does not count. Few values contain a text at all, so a fast check comes first. */
 const holds = (text: string, it: string): boolean =>
   text.includes(it) && new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(it)}(?![\\p{L}\\p{N}])`, 'u').test(text);

@@ -34,7 +34,7 @@ export function eachWarehouse(name: string, suite: (open: Open, kind: Warehouse[
 
 /**
  * Opens embedded warehouses in memory. Making one takes seconds and copying one takes half a second, so those that are
- * migrated are lent, and come back at the end of the test or suite that asked.
+ * migrated are lent, and are returned at the end of the test or suite that borrowed them.
  */
 export function embeddedWarehouses(): Open {
   const kept: (() => Promise<void>)[] = [];

@@ -27,7 +27,7 @@ describe('createRedactor', () => {
     expect(redactor.redact('token-with-more token')).toBe('[redacted] [redacted]');
   });
 
-  it('leaves text alone without secrets, and for values too short to be one', () => {
+  it('leaves text unchanged without secrets, and for values too short to be one', () => {
     expect(createRedactor().redact('abc')).toBe('abc');
     expect(createRedactor(['', 'a']).redact('a banana')).toBe('a banana');
   });

@@ -23,7 +23,7 @@ it('no migration has changed since it was frozen; UPDATE_GOLDEN=1 freezes new on
   expect(now.slice(0, frozen.length - 1)).toEqual(frozen.slice(0, -1));
 });
 
-it('a migration depends on nothing that may change: it imports Kysely alone', async () => {
+it('a migration depends on nothing that may change: it imports only Kysely', async () => {
   for (const name of await migrationFiles()) {
     const text = await readFile(new URL(`../../migrations/${name}`, import.meta.url), 'utf8');
     expect(text.match(/from '.*'/g)).toEqual([`from 'kysely'`]);

@@ -77,7 +77,7 @@ describe('the lock', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('keeps others out of it, also in the same process, and names the owner', async () => {
+  it('excludes other openers, also in the same process, and names the owner', async () => {
     const release = await acquireLock(path, request, realEffects);
     const refused = acquireLock(path, request, realEffects);
     await expect(refused).rejects.toThrow(HeldError);

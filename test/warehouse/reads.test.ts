@@ -77,7 +77,7 @@ async function openToRead(where = folder, schema = 'sluice'): Promise<Warehouse>
   return warehouse;
 }
 
-describe('beside the process that has the embedded warehouse', () => {
+describe('a reader beside the owner of an embedded warehouse', () => {
   it('statements give what they would give there', async () => {
     const warehouse = await openToRead();
     expect(warehouse.isRemote).toBe(true);
@@ -175,7 +175,7 @@ describe('beside the process that has the embedded warehouse', () => {
     await expect(opening).rejects.toThrow(/reads-owner/);
   });
 
-  it('the socket is its user’s alone, and nothing else lies beside it', async () => {
+  it('the socket is accessible only to its user, and nothing else is beside it', async () => {
     const socket = await lstat(join(folder, 'reads.sock'));
     expect(socket.isSocket()).toBe(true);
     expect(socket.mode & 0o777).toBe(0o600);
@@ -263,7 +263,7 @@ describe('reading through an owner', () => {
       warehouse.db.transaction().execute(async (tx) => {
         await sql`select 1`.execute(tx);
         over();
-        // What is said of it may come with the answer after the next.
+        // The message about it may arrive with the answer after the next.
         for (let tries = 0; tries < 1000; tries++) await sql`select 1`.execute(tx);
       }),
     ).rejects.toThrow(/allows a reader 60 s|ended or stopped answering/);

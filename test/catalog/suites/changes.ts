@@ -15,7 +15,7 @@ const someVolatile = (fields: Fields): boolean =>
 /** Entities inside are no part of the item's own row. */
 const isOwn = (field: Field): boolean => field.shape !== 'nested' && field.shape !== 'nested-list';
 
-/** Fields that alone make a change of the entity. */
+/** Fields of which a difference counts as a change of the entity. */
 const changingOf = ({ returns }: Endpoint): string[] =>
   Object.entries(returns.fields).flatMap(([name, field]) =>
     field.shape === 'given' || field.volatile || !isOwn(field) || isOfKey(returns.key, [name]) ? [] : [name],

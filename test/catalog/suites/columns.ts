@@ -64,7 +64,7 @@ const typed = (
 ): Record<string, unknown> =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, { type: types.get(name), value }]));
 
-/** Root rows say who wrote them and when; those of tables with several sources also how much is known. */
+/** Root rows have their origin and times; rows of tables with several sources also have their detail. */
 function expectMachinery(row: ExpectedRow, found: TextRow, answerId: number): void {
   const machinery = Object.fromEntries(Object.entries(found).filter(([name]) => name.startsWith('_')));
   if (!('_first_seen_at' in machinery)) return;

@@ -31,7 +31,7 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     expect(await loader.versions()).toEqual(before);
   });
 
-  it('an empty array has no items; a lone object is one; a byte order mark before them is none of theirs', async () => {
+  it('an empty array has no items; a single object is one item; a byte order mark before them is ignored', async () => {
     const loader = await openLoader();
     expect((await loader.take('microblog.user', { user: 'x' }, '[]')).receipt).toMatchObject({
       received: 0,
