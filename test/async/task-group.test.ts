@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openTaskGroup } from '../../src/async/task-group.ts';
 
-describe('work under way', () => {
+describe('work in progress', () => {
   it('is waited for until a condition is met', async () => {
     const errors: unknown[] = [];
     let ended = 0;

@@ -33,16 +33,16 @@ export interface ExpectedRow {
 }
 
 /** Every row of an answer with this one item: its own, those of its lists, of entities in it, and of the bridge. */
-export function expectedRows(endpoint: Endpoint, asked: KeyedRequest, item: Item): ExpectedRow[] {
+export function expectedRows(endpoint: Endpoint, keyed: KeyedRequest, item: Item): ExpectedRow[] {
   const rows: ExpectedRow[] = [];
-  const own = entityRows(endpoint.returns, item, 'full', asked, rows);
-  return [...rows, ...bridgeRows(endpoint, asked, item, own)];
+  const own = entityRows(endpoint.returns, item, 'full', keyed, rows);
+  return [...rows, ...bridgeRows(endpoint, keyed, item, own)];
 }
 
 /** The item's own row. */
-export function ownRow(endpoint: Endpoint, asked: KeyedRequest, item: Item): ExpectedRow {
+export function ownRow(endpoint: Endpoint, keyed: KeyedRequest, item: Item): ExpectedRow {
   const rows: ExpectedRow[] = [];
-  const own = entityRows(endpoint.returns, item, 'full', asked, rows);
+  const own = entityRows(endpoint.returns, item, 'full', keyed, rows);
   return rows.find(({ cells }) => cells === own) as ExpectedRow;
 }
 
@@ -58,7 +58,7 @@ const TYPES: Readonly<Record<Exclude<Kind, 'epoch'>, string>> = {
 };
 
 interface Reading {
-  readonly asked: KeyedRequest;
+  readonly keyed: KeyedRequest;
   readonly resource: Resource;
   /** A full reading takes defaults for what is absent. */
   readonly full: boolean;
@@ -76,10 +76,10 @@ function entityRows(
   resource: Resource,
   item: Item,
   detail: Detail,
-  asked: KeyedRequest,
+  keyed: KeyedRequest,
   rows: ExpectedRow[],
 ): ExpectedCells {
-  const reading: Reading = { asked, resource, full: detail === 'full', rows, lists: [] };
+  const reading: Reading = { keyed, resource, full: detail === 'full', rows, lists: [] };
   const cells = {
     ...columnsOf(resource.fields, item, '', [], reading),
     extra: extraOf(resource.fields, resource.tag, item),
@@ -121,7 +121,7 @@ function columnsOfField(
         sent ?? (reading.full && inside && sent === undefined ? field.fallback : undefined),
       );
     case 'given':
-      return scalarCells(field.kind, name, field.from(reading.asked, 0));
+      return scalarCells(field.kind, name, field.from(reading.keyed, 0));
     case 'object': {
       const value = sent as Item | undefined;
       if (value && field.observation) reading.rows.push(sightingRow(field.observation, field.fields, value, reading));
@@ -132,12 +132,12 @@ function columnsOfField(
       return countCell(name, sent);
     case 'nested': {
       const to = field.resource();
-      const cells = sent === undefined ? {} : entityRows(to, sent as Item, field.detail, reading.asked, reading.rows);
+      const cells = sent === undefined ? {} : entityRows(to, sent as Item, field.detail, reading.keyed, reading.rows);
       return Object.fromEntries(to.key.map((key) => [`${name}_${key}`, cells[key] ?? { type: 'text', value: null }]));
     }
     case 'nested-list':
       for (const it of (sent as Item[] | undefined) ?? [])
-        entityRows(field.resource(), it, field.detail, reading.asked, reading.rows);
+        entityRows(field.resource(), it, field.detail, reading.keyed, reading.rows);
       return countCell(name, sent);
   }
 }
@@ -256,14 +256,14 @@ function leftOver(fields: Fields, tag: string | undefined, item: Item): Item {
   return left;
 }
 
-function bridgeRows(endpoint: Endpoint, asked: KeyedRequest, item: Item, own: ExpectedCells): ExpectedRow[] {
+function bridgeRows(endpoint: Endpoint, keyed: KeyedRequest, item: Item, own: ExpectedCells): ExpectedRow[] {
   const { bridge } = endpoint;
   if (!bridge) return [];
   const to = bridge.to();
   const items =
     bridge.via === undefined
       ? [own]
-      : ((item[bridge.via] ?? []) as Item[]).map((it) => entityRows(to, it, 'preview', asked, []));
+      : ((item[bridge.via] ?? []) as Item[]).map((it) => entityRows(to, it, 'preview', keyed, []));
   const reference = to.key.map((name) => [`${bridge.prefix}_${name}`, name] as const);
   const valuesOf = (cells: ExpectedCells) => (column: string) => cells[column]?.value;
   const itemValue = valuesOf(own);
@@ -272,7 +272,7 @@ function bridgeRows(endpoint: Endpoint, asked: KeyedRequest, item: Item, own: Ex
     key: [...Object.keys(bridge.questionColumns), ...reference.map(([name]) => name)],
     cells: {
       ...Object.fromEntries(
-        Object.entries(bridge.questionColumns).map(([name, { from }]) => [name, { type: 'text', value: from(asked) }]),
+        Object.entries(bridge.questionColumns).map(([name, { from }]) => [name, { type: 'text', value: from(keyed) }]),
       ),
       ...Object.fromEntries(reference.map(([name, key]) => [name, cells[key] as ExpectedCell])),
       position: { type: 'bigint', value: String(position) },

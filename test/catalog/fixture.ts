@@ -30,13 +30,13 @@ export const endpoints: readonly (readonly [string, Endpoint])[] = catalog.map((
 
 export interface Question {
   readonly request: RequestBody;
-  readonly asked: KeyedRequest;
+  readonly keyed: KeyedRequest;
 }
 
 /** A request for everything that the endpoint reports about this entity. */
 export function questionOf(endpoint: Endpoint, entity: number): Question {
   const request = fullRequest(endpoint, entity);
-  return { request, asked: askedOf(endpoint.name, request) };
+  return { request, keyed: askedOf(endpoint.name, request) };
 }
 
 type Told = Exclude<Field, { shape: 'given' }>;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from '../flow/clock.ts';
 import { select, states } from '../flow/rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from '../flow/scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const EIGHT = '["1001", "1002", "1003", "n4", "n5", "n6", "n7", "n8"]';
 
@@ -61,7 +61,7 @@ eachWarehouse('a limit in points', (open, kind) => {
       { exitCode: 0, state: 'complete', continued: true, left: 0, sent: 2 },
     ]);
     expect(paid(scene)).toBe(8);
-    expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
+    expect(sentAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
   });
 
   it('what it leaves of a refresh is sent by a plain run after it, although older answers are fresh', async () => {

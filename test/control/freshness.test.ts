@@ -127,7 +127,7 @@ const USERS = (inputs: string, more = ''): string => `${service()}
 syncs:
   users: { endpoint: photoshare.user, for_each: ${inputs}${more} }
 `;
-const asked = (scene: Scene, field = 'user'): unknown[] =>
+const requestedInputs = (scene: Scene, field = 'user'): unknown[] =>
   scene.arrived().map(({ body }) => (body as Record<string, unknown>)[field]);
 
 eachWarehouse('an age of an input', (open) => {
@@ -137,13 +137,13 @@ eachWarehouse('an age of an input', (open) => {
     expect(only(await scene.sync(config))).toMatchObject({ sent: 2, fresh: 0 });
     const inputs = await select(scene.warehouse, 'select input, sent_body from sluice_ops.requests order by id');
     expect(inputs).toEqual(['north_trail', 'acme_labs'].map((user) => ({ input: { user }, sent_body: { user } })));
-    asked(scene);
+    requestedInputs(scene);
 
     scene.clock.advance(HOUR_MS);
     expect(only(await scene.sync(config))).toMatchObject({ sent: 0, fresh: 2 });
     scene.clock.advance(1);
     expect(only(await scene.sync(config))).toMatchObject({ sent: 1, fresh: 1 });
-    expect(asked(scene)).toEqual(['north_trail']);
+    expect(requestedInputs(scene)).toEqual(['north_trail']);
     // The same question, under whatever age.
     const older = USERS('[{ user: north_trail, max_age: 2h }, { user: acme_labs, max_age: 7d }]');
     expect(only(await scene.sync(older))).toMatchObject({ sent: 0, fresh: 2 });
@@ -154,9 +154,9 @@ eachWarehouse('an age of an input', (open) => {
     const scene = await sceneIn(await open());
     const config = USERS('[{ user: north_trail, max_age: 1d }, { user: acme_labs }]');
     await scene.sync(config);
-    asked(scene);
+    requestedInputs(scene);
     expect(only(await scene.sync(config))).toMatchObject({ sent: 1, fresh: 1 });
-    expect(asked(scene)).toEqual(['acme_labs']);
+    expect(requestedInputs(scene)).toEqual(['acme_labs']);
   });
 
   it('is the smallest if the same is requested twice', async () => {
@@ -178,9 +178,9 @@ syncs:
     for_each: [{ entity_name: AAPL, max_age: 12h }, { entity_name: MSFT }]
 `;
     await scene.sync(config);
-    asked(scene);
+    requestedInputs(scene);
     await scene.sync(config);
-    expect(new Set(asked(scene, 'entity_name'))).toEqual(new Set(['MSFT']));
+    expect(new Set(requestedInputs(scene, 'entity_name'))).toEqual(new Set(['MSFT']));
   });
 
   it('is known of a run that was cut short too', async () => {

@@ -64,7 +64,7 @@ describe('with one slot for the token, another process', () => {
       sleep: async (ms, signal, beside) => {
         if (ms > 50 && ms <= 100) looks.count += 1;
         if (looks.count === 5) {
-          // A process that died now would leave one call without an outcome, as many as may be under way.
+          // A process that died now would leave one call without an outcome, as many as may be in flight.
           expect(scene.sandbox.requests()).toHaveLength(1);
           expect(await states(scene.warehouse)).toMatchObject({ sent: 1 });
           go.open();
@@ -77,7 +77,7 @@ describe('with one slot for the token, another process', () => {
     expect(looks.count).toBeGreaterThanOrEqual(5);
   });
 
-  it('makes none while a call of another is under way', async () => {
+  it('makes none while a call of another process is in flight', async () => {
     const [called, go] = [door(), door()];
     const scene = await sceneIn(await open(), {
       respond: async ({ number }) => {

@@ -53,7 +53,7 @@ function mostAtOnce(spans: readonly (readonly [number, number])[]): number {
 it('the limit holds over eight processes, of which one is killed', async () => {
   const warehouseUrl = await migratedDatabase();
   const order = { warehouseUrl, inFlight: IN_FLIGHT, perSecond: PER_SECOND, forMs: FOR_MS, callMs: 100, callers: 2 };
-  // It has a call under way when it is killed.
+  // It has a call in flight when it is killed.
   const victim = started({ ...order, callMs: 3_600_000, callers: 1 });
   for (let event: unknown; event !== 'started'; ) [event] = await once(victim.child, 'message');
   const others = Array.from({ length: 7 }, () => started(order));

@@ -47,10 +47,10 @@ const stop = AbortSignal.timeout(order.forMs);
 const calls: GateCall[] = [];
 const caller = async (): Promise<void> => {
   while (Date.now() < end) {
-    const asked = performance.now();
+    const requestedAt = performance.now();
     const slot = await limiter.acquire(stop).catch(() => undefined);
     if (!slot) return;
-    const [takenMs, waitedMs] = [Date.now(), performance.now() - asked];
+    const [takenMs, waitedMs] = [Date.now(), performance.now() - requestedAt];
     if (await slot.begin(stop)) {
       const startedMs = Date.now();
       process.send?.('started');

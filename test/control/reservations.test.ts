@@ -1,4 +1,4 @@
-/** Points set reserve: never more than the limits allow, and no limit is reached while calls under way may give some back. */
+/** Reserved points: never more than the limits allow, and no limit is reached while calls in flight may release some. */
 import { describe, expect, it } from 'vitest';
 import { admitRequest } from '../../src/flow/request/admission.ts';
 import type { Slot } from '../../src/control/limiter/slot.ts';
@@ -33,7 +33,7 @@ describe('reservations', () => {
     expect(await reservations.waitForBudget(0)).toBeUndefined();
   });
 
-  it('waits for what calls under way cost, and never sets reserve more than there is', async () => {
+  it('waits for the cost of calls in flight, and never reserves more than there is', async () => {
     const reservations = openReservations(limit(10));
     const [first, second] = [await reserve(reservations, 5), await reserve(reservations, 5)];
     expect(await reservations.reserve(5)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('reservations', () => {
   });
 
   it('reaches no limit by an answer that was given before something was settled', async () => {
-    const [asked, answer] = [door(), door()];
+    const [readBegun, answer] = [door(), door()];
     const budget = limit(10);
     let slow = false;
     const reservations = openReservations({
@@ -68,7 +68,7 @@ describe('reservations', () => {
         const reached = await budget.check(points);
         if (slow) {
           slow = false;
-          asked.open();
+          readBegun.open();
           await answer.opened;
         }
         return reached;
@@ -77,7 +77,7 @@ describe('reservations', () => {
     const call = await reserve(reservations, 10);
     slow = true;
     const room = reservations.waitForBudget(5);
-    await asked.opened;
+    await readBegun.opened;
     call.settle(1);
     await settled();
     answer.open();

@@ -16,10 +16,10 @@ const INTERVAL_MS = 100;
 function scripted(time: Sleepers) {
   const mine = new Set<number>();
   const others = new Set<number>();
-  const asked: string[] = [];
+  const calls: string[] = [];
   let failing: Error | undefined;
   const ask = async (what: string): Promise<void> => {
-    asked.push(what);
+    calls.push(what);
     if (failing) throw failing;
   };
   let turnMs = 0;
@@ -54,7 +54,7 @@ function scripted(time: Sleepers) {
     mine,
     others,
     /** The requests to the source since the last call. */
-    asked: () => asked.splice(0),
+    calls: () => calls.splice(0),
     fail: (error: Error | undefined) => (failing = error),
     setTurn: (ms: number) => (turnMs = ms),
     close: (ms: number) => (closedMs = ms),
@@ -65,52 +65,52 @@ function scripted(time: Sleepers) {
 describe('a limiter over a shared source', () => {
   it('requests once for all waiting calls, and frees unused slots', async () => {
     const time = sleepers();
-    const { limiter, asked, mine } = scripted(time);
+    const { limiter, calls, mine } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
-    expect(asked()).toEqual(['take 3']);
+    expect(calls()).toEqual(['take 3']);
     for (const slot of slots) slot.release();
     await settled();
-    expect(asked()).toEqual(['free 3,2,1']);
+    expect(calls()).toEqual(['free 3,2,1']);
     expect(mine.size).toBe(0);
   });
 
   it('passes a released slot on here in the instant, with a turn once it is to begin', async () => {
     const time = sleepers();
-    const { limiter, asked, setTurn } = scripted(time);
+    const { limiter, calls, setTurn } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
     const next = [limiter.acquire(forever), limiter.acquire(forever)];
     const start = time.ms();
     await time.run(() => time.ms() - start >= 1000);
-    asked();
+    calls();
     setTurn(70);
     const begin = time.ms();
     slots[0]?.release();
     const slot = await next[0];
-    expect(asked()).toEqual([]);
+    expect(calls()).toEqual([]);
     let began: boolean | undefined;
     void slot?.begin(forever).then((it) => (began = it));
     await time.run(() => began !== undefined);
     expect([began, time.ms() - begin]).toEqual([true, 70]);
-    expect(asked()).toEqual(['turns 1']);
+    expect(calls()).toEqual(['turns 1']);
   });
 
   it('passes none on whose turn would be long in coming', async () => {
     const time = sleepers();
-    const { limiter, asked } = scripted(time);
+    const { limiter, calls } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
     const next = [1, 2, 3].map(() => limiter.acquire(forever));
     await settled();
-    asked();
+    calls();
     for (const slot of slots) slot.release();
     await settled();
     // Those three have the turns of the next 300 ms.
-    expect(asked()[0]).toMatch(/^take/);
+    expect(calls()[0]).toMatch(/^take/);
     await Promise.all(next);
   });
 
   it('passes a slot to other processes once the result of its last call is recorded, and not before', async () => {
     const time = sleepers();
-    const { limiter, asked, mine } = scripted(time);
+    const { limiter, calls, mine } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
     const next = limiter.acquire(forever);
     await settled();
@@ -121,42 +121,42 @@ describe('a limiter over a shared source', () => {
     slots[0]?.release({ recorded: first.promise, committer });
     (await next).release({ recorded: second.promise, committer });
     await settled();
-    asked();
+    calls();
     // Held all the while, and kept alive.
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
     second.resolve();
     await settled();
-    expect(asked()).toEqual(['renew 2,1,3', 'renew 2,1,3']);
+    expect(calls()).toEqual(['renew 2,1,3', 'renew 2,1,3']);
     expect(mine.has(3)).toBe(true);
     first.reject(new Error('it could not be recorded'));
     await settled();
-    expect(asked()).toEqual(['free 3']);
+    expect(calls()).toEqual(['free 3']);
   });
 
   it('does so through a bound of the process’s own, too', async () => {
     const time = sleepers();
-    const { limiter, asked } = scripted(time);
+    const { limiter, calls } = scripted(time);
     const narrow = capped(limiter, 1);
     const { promise: recorded, resolve } = Promise.withResolvers<void>();
     (await narrow.acquire(forever)).release({ recorded, committer: {} });
     await settled();
-    expect(asked()).toEqual(['take 1']);
+    expect(calls()).toEqual(['take 1']);
     resolve();
     await settled();
-    expect(asked()).toEqual(['free 3']);
+    expect(calls()).toEqual(['free 3']);
   });
 
   it('looks for a slot that other processes released, at intervals', async () => {
     const time = sleepers();
-    const { limiter, asked, others } = scripted(time);
+    const { limiter, calls, others } = scripted(time);
     for (const number of [1, 2, 3]) others.add(number);
     const begin = time.ms();
     let had = false;
     const taken = limiter.acquire(forever).then(() => (had = true));
     await time.run(() => time.ms() - begin >= 1000);
     expect(had).toBe(false);
-    expect(asked().filter((it) => it.startsWith('take')).length).toBeLessThanOrEqual(20);
+    expect(calls().filter((it) => it.startsWith('take')).length).toBeLessThanOrEqual(20);
     others.delete(2);
     await time.run(() => had);
     await taken;
@@ -166,12 +166,12 @@ describe('a limiter over a shared source', () => {
 
   it('requests nothing while this process uses all slots, or while the rate allows no start', async () => {
     const time = sleepers();
-    const { limiter, asked, close } = scripted(time);
+    const { limiter, calls, close } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => limiter.acquire(forever)));
     const begin = time.ms();
     const passed = limiter.acquire(forever);
     await time.run(() => time.ms() - begin > 30_000);
-    expect(asked().filter((it) => it !== 'take 3' && !it.startsWith('renew'))).toEqual([]);
+    expect(calls().filter((it) => it !== 'take 3' && !it.startsWith('renew'))).toEqual([]);
 
     close(5000);
     slots[0]?.release();
@@ -183,7 +183,7 @@ describe('a limiter over a shared source', () => {
     const other = limiter.acquire(forever).then(() => (hadOther = true));
     slots[1]?.release();
     await time.run(() => time.ms() - closedAt >= 2000);
-    expect(asked().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
+    expect(calls().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
     close(0);
     await time.run(() => hadOther);
     await time.run(() => time.ms() - closedAt > 5000);
@@ -194,9 +194,9 @@ describe('a limiter over a shared source', () => {
 
   it('renews what is in use and nothing else', async () => {
     const time = sleepers();
-    const { limiter, asked } = scripted(time);
+    const { limiter, calls } = scripted(time);
     const [first, second] = [await limiter.acquire(forever), await limiter.acquire(forever)];
-    asked();
+    calls();
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
     first.release();
@@ -205,7 +205,7 @@ describe('a limiter over a shared source', () => {
     second.release();
     await settled();
     await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
-    expect(asked()).toEqual(['renew 3,2', 'renew 3,2', 'free 3', 'renew 2', 'free 2']);
+    expect(calls()).toEqual(['renew 3,2', 'renew 3,2', 'free 3', 'renew 2', 'free 2']);
   });
 
   it('begins no call on a slot that another process took meanwhile, and frees nothing of theirs', async () => {
@@ -225,25 +225,25 @@ describe('a limiter over a shared source', () => {
 
   it('begins a call on a slot that no other process took, although the heartbeat failed', async () => {
     const time = sleepers();
-    const { limiter, fail, asked } = scripted(time);
+    const { limiter, fail, calls } = scripted(time);
     const slot = await limiter.acquire(forever);
     fail(new Error('away'));
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
     fail(undefined);
-    asked();
+    calls();
     let began: boolean | undefined;
     void slot.begin(forever).then((it) => (began = it));
     await time.run(() => began !== undefined);
     expect(began).toBe(true);
-    expect(asked()).toContain('renew 3');
+    expect(calls()).toContain('renew 3');
   });
 
   it('takes a new turn in place of one that passed too long ago', async () => {
     const time = sleepers();
-    const { limiter, asked, setTurn } = scripted(time);
+    const { limiter, calls, setTurn } = scripted(time);
     const [soon, late] = [await limiter.acquire(forever), await limiter.acquire(forever)];
-    asked();
+    calls();
     expect(await soon.begin(forever)).toBe(true);
     time.set(time.ms() + 400);
     setTurn(250);
@@ -252,7 +252,7 @@ describe('a limiter over a shared source', () => {
     void late.begin(forever).then((it) => (began = it));
     await time.run(() => began !== undefined);
     expect(began).toBe(true);
-    expect(asked()).toEqual(['turns 1']);
+    expect(calls()).toEqual(['turns 1']);
     expect(time.ms() - begin).toBe(250);
   });
 
@@ -277,7 +277,7 @@ describe('a limiter over a shared source', () => {
 
   it('frees a slot that came for one who had gone', async () => {
     const time = sleepers();
-    const { limiter, mine, asked } = scripted(time);
+    const { limiter, mine, calls } = scripted(time);
     const stop = new AbortController();
     const gone = limiter.acquire(stop.signal);
     await Promise.resolve();
@@ -285,7 +285,7 @@ describe('a limiter over a shared source', () => {
     stop.abort(new Error('stopped'));
     await expect(gone).rejects.toThrow('stopped');
     await settled();
-    expect(asked()).toEqual(['take 1', 'free 3']);
+    expect(calls()).toEqual(['take 1', 'free 3']);
     expect(mine.size).toBe(0);
   });
 
@@ -327,7 +327,7 @@ describe('a limiter over a shared source', () => {
 
   it('keeps reusing a slot that no other process wants', async () => {
     const time = sleepers();
-    const { limiter, others, asked } = scripted(time);
+    const { limiter, others, calls } = scripted(time);
     others.add(1).add(2);
     const begin = time.ms();
     const tookAt: number[] = [];
@@ -343,20 +343,20 @@ describe('a limiter over a shared source', () => {
     void Promise.all([worker(), worker()]).then(() => (isOver = true));
     await time.run(() => time.ms() - begin >= 7000);
     expect(tookAt).toEqual([0, 2500, 5000]);
-    expect(asked().filter((it) => it.startsWith('free'))).toEqual([]);
+    expect(calls().filter((it) => it.startsWith('free'))).toEqual([]);
     await time.run(() => isOver);
   });
 
   it('that is closed gives back what is held, and beats no more', async () => {
     const time = sleepers();
-    const { limiter, asked, mine } = scripted(time);
+    const { limiter, calls, mine } = scripted(time);
     const slot = await limiter.acquire(forever);
     slot.release();
     await limiter.close();
     expect(mine.size).toBe(0);
-    asked();
+    calls();
     await time.run();
-    expect(asked()).toEqual([]);
+    expect(calls()).toEqual([]);
   });
 });
 
@@ -379,8 +379,8 @@ it('no slot is in use twice, or by other processes before the result of its last
       async (calls, slow, intervalMs) => {
         const time = sleepers();
         const mine = new Set<number>();
-        let asked = 0;
-        const late = (): Promise<void> => time.sleep(slow[(asked += 1) % slow.length] ?? 0);
+        let count = 0;
+        const late = (): Promise<void> => time.sleep(slow[(count += 1) % slow.length] ?? 0);
         let unrecorded = 0;
         const source: SlotSource = {
           take: async (most, except) => {
@@ -388,7 +388,7 @@ it('no slot is in use twice, or by other processes before the result of its last
             const numbers = [1, 2, 3].filter((it) => !except.includes(it)).slice(0, most);
             for (const number of numbers) mine.add(number);
             await late();
-            return { numbers, firstMs: 0, isWanted: asked % 3 === 0, closedMs: 0 };
+            return { numbers, firstMs: 0, isWanted: count % 3 === 0, closedMs: 0 };
           },
           sharing: {
             renew: async (numbers) => numbers,
@@ -401,7 +401,7 @@ it('no slot is in use twice, or by other processes before the result of its last
             takeStarts: async () => {
               passedOn += 1;
               await late();
-              return { firstMs: 0, isWanted: asked % 5 === 0 };
+              return { firstMs: 0, isWanted: count % 5 === 0 };
             },
           },
         };

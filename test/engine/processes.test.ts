@@ -127,7 +127,7 @@ describe('clocks and workers', () => {
       const all = [...clocks, ...workers];
       const [killed, chunk] = await withWarehouse(stage.warehouse.url, (warehouse) =>
         until(async () => {
-          // One that has a call of a chunk under way.
+          // A process that has a call of a chunk in flight.
           const { rows } = await sql<Held>`select l.name, l.holder from sluice_ops.leases l
             join sluice_ops.requests r on l.name like 'chunk:' || r.run_id || ':%:' || r.chunk and r.state = 'sent'`.execute(
             warehouse.db,
@@ -244,7 +244,7 @@ if (hasBinaries())
           const { violations, differing, figures } = await stage.judge(0, await oracleOnce());
           const stops = await withWarehouse(stage.warehouse.url, stopsOf);
           expect({ stops, violations, differing }).toEqual({ stops: [], violations: [], differing: [] });
-          expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, askedAgain: 0 });
+          expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, sentAgain: 0 });
         } finally {
           await stage.close();
         }

@@ -143,7 +143,7 @@ describe('an answer', () => {
     expect(ports.size).toBeLessThanOrEqual(2);
   });
 
-  it('under way is awaited by close, which leaves no connection', async () => {
+  it('in flight is awaited by close, which leaves no connection', async () => {
     const release = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const host = await serving((_, response) => {

@@ -5,7 +5,7 @@ import { CALL, clientFor, serving } from './servers.ts';
 
 const TEXT = Buffer.from(JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `entity ${id}` }))));
 
-async function asked(encoding: string | undefined, body: Buffer, maxBodyBytes?: number, status = 200) {
+async function outcomeOf(encoding: string | undefined, body: Buffer, maxBodyBytes?: number, status = 200) {
   const host = await serving((_, response) =>
     response.writeHead(status, encoding === undefined ? {} : { 'content-encoding': encoding }).end(body),
   );
@@ -13,7 +13,7 @@ async function asked(encoding: string | undefined, body: Buffer, maxBodyBytes?: 
 }
 
 async function bodyOf(encoding: string | undefined, body: Buffer): Promise<Buffer> {
-  const outcome = await asked(encoding, body);
+  const outcome = await outcomeOf(encoding, body);
   if (outcome.kind !== 'answered') throw new Error(outcome.reason);
   return Buffer.from(outcome.body);
 }
@@ -49,7 +49,7 @@ describe('an answer that is encoded', () => {
   });
 
   it('and empty is empty', async () => {
-    const outcome = await asked('gzip', Buffer.alloc(0), undefined, 412);
+    const outcome = await outcomeOf('gzip', Buffer.alloc(0), undefined, 412);
     expect(outcome).toMatchObject({ kind: 'answered', status: 412 });
     expect(outcome.kind === 'answered' && outcome.body.length).toBe(0);
   });
@@ -63,8 +63,8 @@ describe('the cap', () => {
     ['zstd', zlib.zstdCompressSync(TEXT)],
     [undefined, TEXT],
   ])('counts decoded bytes (%s)', async (encoding, wire) => {
-    expect((await asked(encoding, wire, size)).kind).toBe('answered');
-    expect(await asked(encoding, wire, size - 1)).toMatchObject({ kind: 'unknown', status: 200, tooLarge: true });
+    expect((await outcomeOf(encoding, wire, size)).kind).toBe('answered');
+    expect(await outcomeOf(encoding, wire, size - 1)).toMatchObject({ kind: 'unknown', status: 200, tooLarge: true });
   });
 
   it('stops 300 MB in 300 kB of gzip immediately, with little memory', async () => {
@@ -72,7 +72,7 @@ describe('the cap', () => {
     const bomb = Buffer.concat(Array.from({ length: 30 }, () => member));
     expect(bomb.length).toBeLessThan(310_000);
     const beforeKb = process.resourceUsage().maxRSS;
-    expect(await asked('gzip', bomb, 2 ** 20)).toEqual({
+    expect(await outcomeOf('gzip', bomb, 2 ** 20)).toEqual({
       kind: 'unknown',
       status: 200,
       reason: 'the answer is larger than 1 MiB',

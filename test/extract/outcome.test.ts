@@ -241,13 +241,13 @@ describe('a stop', () => {
     });
     const client = clientFor(`http://${host}`, { connections: 1 });
     const stop = new AbortController();
-    const asked = client.send({ ...CALL, requestId: '1' });
+    const sent = client.send({ ...CALL, requestId: '1' });
     await first.promise;
     const waiting = noted(client.send({ ...CALL, requestId: '2' }, stop.signal));
     stop.abort();
     expect(await waiting).toEqual({ kind: 'not_sent', reason: 'stopped before it was sent' });
     release.resolve();
-    expect((await asked).kind).toBe('answered');
+    expect((await sent).kind).toBe('answered');
     expect((await client.send({ ...CALL, requestId: '3' })).kind).toBe('answered');
     expect(ids).toEqual(['1', '3']);
   });

@@ -120,7 +120,7 @@ describe('an answer', () => {
   });
 
   it.each([408, 500, 501, 502, 504, 520, 529])(
-    'of %i is asked again as perhaps paid, as often as allowed',
+    'of %i is requested again as perhaps paid, as often as allowed',
     (status) => {
       expect(after(answered(status))).toMatchObject({ do: 'retry', afterMs: 500, paid: true });
       expect(after(answered(status), { number: 2, paidRetries: 1 })).toMatchObject({

@@ -52,9 +52,11 @@ describe('a wait', () => {
     );
     fc.assert(
       fc.property(header, fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1 }), (text, drawn, number) => {
-        const asked = retryAfterMs(text, AT);
+        const requestedMs = retryAfterMs(text, AT);
         const ms =
-          asked === undefined ? backoffMs(number, waits, () => drawn) : boundedRetryAfterMs(asked, waits, () => drawn);
+          requestedMs === undefined
+            ? backoffMs(number, waits, () => drawn)
+            : boundedRetryAfterMs(requestedMs, waits, () => drawn);
         expect(ms).toBeGreaterThanOrEqual(waits.minMs);
         expect(ms).toBeLessThanOrEqual(waits.maxRetryAfterMs + waits.firstMs);
       }),

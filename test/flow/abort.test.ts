@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { door, until } from '../control/limiter-calls.ts';
 import { states } from './rows.ts';
-import { askedAgain, sceneIn, service } from './scene.ts';
+import { sentAgain, sceneIn, service } from './scene.ts';
 
 const INPUTS = Array.from({ length: 12 }, (_, n) => `"${100 + n}"`).join(', ');
 const config = (inFlight: number): string => `${service({ in_flight: inFlight })}
@@ -48,7 +48,7 @@ describe('a run', () => {
       { state: 'complete', exitCode: 0, continued: true, answers: 12, left: 0 },
       { state: 'complete', exitCode: 0 },
     ]);
-    expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
+    expect(sentAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
     expect(scene.notices).toEqual([]);
   });
 

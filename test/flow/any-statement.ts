@@ -5,7 +5,7 @@ import { DAY_MS } from './clock.ts';
 import { expireLeases } from './crash.ts';
 import { withStatementSpy } from './statement-spy.ts';
 import { oneGroup } from './chunks.ts';
-import { askedAgain, type Scene, sceneIn } from './scene.ts';
+import { sentAgain, type Scene, sceneIn } from './scene.ts';
 
 /** Some hundred statements, each in a run of its own. */
 export const PATIENT = { timeout: 600_000 };
@@ -51,7 +51,7 @@ export async function sweep(
     const ended: unknown = await work(scene, disturbed).catch((error: unknown) => error);
     // The first run reads the log from its start twice, once for the limit in points and once for the sync; a page costs nothing.
     const bought = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
-    const again = [...askedAgain(bought)];
+    const again = [...sentAgain(bought)];
     if ((ended as { exitCode?: number }).exitCode !== 0 || again.length > 0)
       unborne.push([met(), errorsOf(ended), again]);
     if (met() === undefined) return { statements: nth - 1, unborne };

@@ -21,7 +21,7 @@ import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { filings, range } from './filings.ts';
 import { select, states } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
 
 /** A service that answers searches for filings from a world. */
 function answering(world: Pick<FilingWorld, 'matching'>, order: Order) {
@@ -55,7 +55,7 @@ describe('twenty thousand filings', () => {
 
       expect(run).toMatchObject({ exitCode: 0, state: 'complete', left: 0, failed: 0 });
       expect(run.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
-      expect(askedAgain(scene.arrived()).size).toBe(0);
+      expect(sentAgain(scene.arrived()).size).toBe(0);
       // Whatever did not come lies below a slice that says so.
       const bounds = await select<{ filters: RequestBody; returned: number }>(
         scene.warehouse,
@@ -109,8 +109,8 @@ eachWarehouse('a window that was cut', (open) => {
       );
       expect(parts).toBeGreaterThanOrEqual(2);
     }
-    const asked = await select(scene.warehouse, 'select 1 from sluice_ops.coverage');
-    expect(asked).toHaveLength(run.sent);
+    const slices = await select(scene.warehouse, 'select 1 from sluice_ops.coverage');
+    expect(slices).toHaveLength(run.sent);
     // Full answers that were cut are no lower bounds.
     const full = await select<{ complete: boolean; reason: string | null }>(
       scene.warehouse,
@@ -129,8 +129,8 @@ eachWarehouse('a window that was cut', (open) => {
 
     expect(second).toMatchObject({ exitCode: 0, continued: true, left: 0 });
     // The log is read again for the limit in points.
-    const asked = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
-    expect(askedAgain(asked).size).toBe(0);
+    const sent = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+    expect(sentAgain(sent).size).toBe(0);
     expect(await loaded(scene)).toBe(world.filings.length);
     expect(second.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
   });

@@ -10,7 +10,7 @@ import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';
 import { until } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
 
 const open = postgresWarehouses();
 const REQUESTS = 12;
@@ -74,7 +74,7 @@ it('a shared run keeps to a limit in points over all its chunks', async () => {
   // The plain sync continues with the remaining requests of all chunks.
   const rest = only(await scene.sync(config()));
   expect(rest).toMatchObject({ exitCode: 0, continued: true, answers: REQUESTS });
-  expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
+  expect(sentAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
 });
 
 it('a shared run has new leases each time it is shared', async () => {

@@ -93,7 +93,7 @@ eachWarehouse('the commits of calls', (open) => {
 describe('the commits of calls, seen from another connection', () => {
   const open = postgresWarehouses();
 
-  it('never leave more requests marked than calls may be under way', async () => {
+  it('never leave more requests marked as sent than calls may be in flight', async () => {
     const scene = await sceneIn(await open());
     const { warehouse } = scene;
     const sent: number[] = [];

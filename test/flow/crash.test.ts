@@ -4,7 +4,7 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { dyingAt, expireLeases, type Point, STEP } from './crash.ts';
 import { rowsOf, type Rows, select, states } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
 
 const IN_FLIGHT = 3;
 
@@ -68,7 +68,7 @@ eachWarehouse('a run that dies', (open) => {
     const again = scene.arrived().map(({ body }) => body);
     for (const { body } of stored) expect(again).not.toContainEqual(body);
     // Requests in flight are listed; only they are sent twice.
-    const twice = askedAgain(scene.sandbox.requests());
+    const twice = sentAgain(scene.sandbox.requests());
     expect([...twice.values()].every((times) => times === 2)).toBe(true);
     expect(twice.size).toBeLessThanOrEqual(warnings(scene));
     expect(warnings(scene)).toBeLessThanOrEqual(IN_FLIGHT);
@@ -98,7 +98,7 @@ eachWarehouse('a run that dies', (open) => {
     }
     expect(ends).toBeGreaterThan(3);
     expect(await rowsOf(scene.warehouse)).toEqual(expected.rows);
-    expect(askedAgain(scene.sandbox.requests()).size).toBeLessThanOrEqual(warnings(scene));
+    expect(sentAgain(scene.sandbox.requests()).size).toBeLessThanOrEqual(warnings(scene));
     expect(warnings(scene)).toBeLessThanOrEqual(ends * IN_FLIGHT);
   });
 });

@@ -19,7 +19,7 @@ export interface Slice {
 
 export interface CutRun {
   /** In the order of asking. */
-  readonly asked: readonly Slice[];
+  readonly sent: readonly Slice[];
   /** Ids of the filings that came. */
   readonly found: ReadonlySet<number>;
   /** Questions that were split without being sent. */
@@ -61,7 +61,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
   } = options;
   const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
   const cutting = new Splitter(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
-  const asked: Slice[] = [];
+  const sent: Slice[] = [];
   const found = new Set<number>();
   const planned = new Set<string>();
   const queue: RequestBody[] = [];
@@ -97,7 +97,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     const { requests, lowerBound } =
       given === null ? { requests: [], lowerBound: UNREADABLE } : cutting.followOf({}, step);
     cutting.recordSplit({}, step, requests);
-    asked.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
+    sent.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
     plan(requests);
     left();
     queue.unshift(...early.splice(0));
@@ -112,16 +112,16 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     if (!first) break;
     underWay.splice(underWay.indexOf(first), 1);
     end(first);
-    if (asked.length > most) throw new Error(`more than ${most} requests`);
+    if (sent.length > most) throw new Error(`more than ${most} requests`);
   }
   if (early.length > 0) throw new Error(`${early.length} questions wait for nothing`);
-  return { asked, found, cut, took: now };
+  return { sent, found, cut, took: now };
 }
 
 /** Filings of the world that were not returned and match no slice that is a lower bound. */
-export function missed(world: FilingWorld, { asked, found }: CutRun): number {
+export function missed(world: FilingWorld, { sent, found }: CutRun): number {
   const below = new Set(
-    asked.flatMap(({ request, lowerBound }) =>
+    sent.flatMap(({ request, lowerBound }) =>
       lowerBound === undefined ? [] : world.matching(request).map(({ id }) => id),
     ),
   );

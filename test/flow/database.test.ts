@@ -116,8 +116,8 @@ describe('a Postgres', () => {
     scene.arrived();
     expect(await scene.sync(CONFIG)).toMatchObject({ exitCode: 0, syncs: [{ continued: true, answers: 3 }, {}] });
     expect(scene.notices.length).toBeLessThanOrEqual(2);
-    const asked = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
-    expect(asked.length).toBeLessThanOrEqual(4);
+    const sent = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+    expect(sent.length).toBeLessThanOrEqual(4);
     expect(Object.keys(await rowsOf(warehouse))).toContain('microblog_users');
   });
 });

@@ -12,7 +12,7 @@ import { copyEmbedded } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { door } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
 
 const MB = 2 ** 20;
 /** Scarce enough that each statement looks at the disk. */
@@ -28,7 +28,7 @@ interface Fixture {
   readonly scene: Scene;
   readonly spool: ReturnType<typeof openSpool>;
   free: number;
-  /** Called with the number of each request, once three are under way or more have come. */
+  /** Called with the number of each request, once three are in flight or more have arrived. */
   onRequest: (number: number) => Promise<void> | void;
 }
 
@@ -92,7 +92,7 @@ describe('a disk that fills up under a sync', () => {
     fixture.free = PLENTY;
     expect(await run(fixture)).toMatchObject({ exitCode: 0, inDoubt: 0, answers: 12 });
     const all = [...first, ...bought(fixture)];
-    expect(askedAgain(all).size).toBe(0);
+    expect(sentAgain(all).size).toBe(0);
     expect(all).toHaveLength(12);
     expect(await spoolFiles(fixture.spool.folder)).toEqual([]);
   });

@@ -19,9 +19,9 @@ beforeEach(() => {
 });
 vi.mock(import('../../src/normalize/normalize.ts'), async (original) => {
   const real = await original();
-  const faulty: typeof normalize = (endpoint, asked, body) => {
+  const faulty: typeof normalize = (endpoint, keyed, body) => {
     onRead(Buffer.from(body).toString());
-    return real.normalize(endpoint, asked, body);
+    return real.normalize(endpoint, keyed, body);
   };
   return { ...real, normalize: faulty };
 });

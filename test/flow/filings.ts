@@ -28,10 +28,10 @@ export const days = (scene: Scene): string[] =>
 
 /** The first and the last day that were requested since the last call. */
 export const range = (scene: Scene): string => {
-  const asked = days(scene)
+  const requested = days(scene)
     .flatMap((slice) => slice.split('..'))
     .toSorted();
-  return `${asked[0] ?? ''}..${asked.at(-1) ?? ''}`;
+  return `${requested[0] ?? ''}..${requested.at(-1) ?? ''}`;
 };
 
 /** Keys of what the world has, which the warehouse should have too. */

@@ -22,4 +22,5 @@ export const at = (nth: number | 'every', effect: FaultEffect, billed?: boolean)
 /** Points that the service charged. */
 export const paid = ({ sandbox }: Scene): number => sandbox.requests().reduce((sum, { cost }) => sum + cost, 0);
 /** The groups that were requested since the last call, in order. */
-export const asked = (scene: Scene): unknown[] => scene.arrived().map(({ body }) => (body as { group: string }).group);
+export const requestedGroups = (scene: Scene): unknown[] =>
+  scene.arrived().map(({ body }) => (body as { group: string }).group);

@@ -37,7 +37,7 @@ describe('the lease of a sync', () => {
     const first = scene.sync(config(GROUPS));
     await scene.held.opened;
 
-    // The first has a call under way with the same token.
+    // The first has a call in flight with the same token.
     const two = config(GROUPS, USERS).replace('in_flight: 1', 'in_flight: 2');
     const { exitCode, syncs } = await scene.sync(two);
 

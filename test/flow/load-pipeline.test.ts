@@ -155,7 +155,7 @@ describe('commits of groups', () => {
 });
 
 describe('a group', () => {
-  it('is full before it is committed, while more answers are at hand', async () => {
+  it('is full before it is committed, while more answers are available', async () => {
     const { begun, all, end } = scene({ size: 4, concurrency: 1 });
     const done = all('1', '2', '3', '4', '5', '6');
     await turns();

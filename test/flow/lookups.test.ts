@@ -11,7 +11,7 @@ const open = embeddedWarehouses();
 /** Runs of so many requests, of posts or of groups; nothing is there for anyone. */
 async function runsOf(warehouse: Warehouse, endpoint: string, requests: number, inFlight: number) {
   const scene = await sceneIn(warehouse, {
-    respond: (asked) => (asked.endpoint === endpoint ? { body: [] } : undefined),
+    respond: (call) => (call.endpoint === endpoint ? { body: [] } : undefined),
   });
   const input = endpoint === 'pronet.group' ? 'group' : 'urn';
   const names = Array.from({ length: requests }, (_, at) => `${input === 'urn' ? 'activity:' : 'n'}${at + 1}`);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
 import { states } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn } from './scene.ts';
+import { sentAgain, only, type Scene, sceneIn } from './scene.ts';
 
 const forGroups = ({ sandbox }: Scene) => sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group');
 /** The groups that were requested since the last call, in order. */
@@ -22,7 +22,7 @@ describe('an answer that is lost', () => {
 
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 4, answers: 3, inDoubt: 0, points: 4 });
     expect(paid(scene)).toBe(4);
-    expect([...askedAgain(forGroups(scene)).values()]).toEqual([2]);
+    expect([...sentAgain(forGroups(scene)).values()]).toEqual([2]);
     const [, second, third] = forGroups(scene);
     expect(third?.requestId).toBe(second?.requestId);
     expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('the request is sent again')]);

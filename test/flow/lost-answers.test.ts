@@ -324,7 +324,7 @@ describe('a lost answer', () => {
 describe.each([
   ['embedded', embeddedWarehouses()],
   ['postgres', postgresWarehouses()],
-] as const)('an answer that was under way when its run died (%s)', (_, open) => {
+] as const)('an answer in flight when its run died (%s)', (_, open) => {
   it('is looked up before it is requested again', async () => {
     const scene = await sceneIn(await open());
     const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 2 });

@@ -112,7 +112,7 @@ describe('the lost commit', () => {
 describe('a connection that is cut', () => {
   const open = postgresWarehouses();
 
-  it('while a call is under way loses nothing and leads to no second call', async () => {
+  it('while a call is in flight loses nothing and leads to no second call', async () => {
     const scene = await sceneIn(await open());
     const wire = await wireTo(scene.warehouse);
     const cutting = await sceneIn(scene.warehouse, {
@@ -151,12 +151,12 @@ describe('a connection that is cut', () => {
     const files = await spoolFiles(folder);
     expect(files.length).toBeGreaterThan(0);
     const groups = () => shutting.arrived().filter(({ endpoint }) => endpoint === 'pronet.group').length;
-    const asked = groups();
+    const requested = groups();
 
     await expireLeases(scene.warehouse);
     expect(only(await shutting.sync(config, { effects: { spool } }))).toMatchObject({ exitCode: 0, answers: 3 });
 
-    expect(asked + groups()).toBe(3);
+    expect(requested + groups()).toBe(3);
     expect(await spoolFiles(folder)).toEqual([]);
   });
 });

@@ -56,7 +56,7 @@ eachWarehouse('a replay', (open, kind) => {
     const before = await rowsOf(scene.warehouse, all);
     const ledger = await states(scene.warehouse);
     const inputs = 'select sync, request_key, outcome, at, answer_id from sluice.sync_inputs order by 1, 2';
-    const asked = await select(scene.warehouse, inputs);
+    const inputsBefore = await select(scene.warehouse, inputs);
     scene.clock.advance(30 * DAY_MS);
 
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, left: 0 });
@@ -66,7 +66,7 @@ eachWarehouse('a replay', (open, kind) => {
     expect(await select(scene.warehouse, "select nspname from pg_namespace where nspname like '%rebuild%'")).toEqual(
       [],
     );
-    expect(await select(scene.warehouse, inputs)).toEqual(asked);
+    expect(await select(scene.warehouse, inputs)).toEqual(inputsBefore);
   });
 
   it('of one sync brings back its rows and no other', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
-import { asked, at, groups, GROUPS, paid } from './groups.ts';
+import { requestedGroups, at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
 import { only, sceneIn, service, SMALL } from './scene.ts';
 
@@ -18,7 +18,7 @@ describe('a failing service', () => {
 
     const run = only(await scene.sync(GROUPS));
 
-    expect(run).toMatchObject({ exitCode: 0, state: 'complete', asked: 3, sent: 4, answers: 3, points: 3 });
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', requestedGroups: 3, sent: 4, answers: 3, points: 3 });
     expect(Math.max(...scene.clock.slept)).toBeGreaterThanOrEqual(waitMs);
     expect(scene.sandbox.requests()).toHaveLength(4);
     expect(new Set(scene.sandbox.requests().map(({ requestId }) => requestId)).size).toBe(3);
@@ -40,7 +40,7 @@ describe('a failing service', () => {
 
     const first = only(await scene.sync(GROUPS));
     expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', answers: 2, left: 1, failed: 0 });
-    expect(asked(scene)).toEqual(['1001', '1002', '1002', '1003']);
+    expect(requestedGroups(scene)).toEqual(['1001', '1002', '1002', '1003']);
 
     broken = false;
     expect(only(await scene.sync(GROUPS))).toMatchObject({
@@ -49,7 +49,7 @@ describe('a failing service', () => {
       continued: true,
       answers: 3,
     });
-    expect(asked(scene)).toEqual(['1002']);
+    expect(requestedGroups(scene)).toEqual(['1002']);
   });
 
   it('answers 500 to one input in run after run: after three invocations it counts as failed and the run ends', async () => {
@@ -144,7 +144,7 @@ syncs:
     expect(String(kept?.body)).toContain('One moment');
     scene.arrived();
     expect(only(await scene.sync(groups('max_age: 1d')))).toMatchObject({ exitCode: 0, sent: 1, fresh: 2 });
-    expect(asked(scene)).toHaveLength(1);
+    expect(requestedGroups(scene)).toHaveLength(1);
     expect(only(await scene.sync(groups('max_age: 1d')))).toMatchObject({ exitCode: 0, sent: 0, fresh: 3 });
   });
 
@@ -211,12 +211,12 @@ syncs:
       { exitCode: 3, state: 'interrupted', answers: 1, left: 2, points: 1 },
       { exitCode: 3, state: 'interrupted', planned: 0 },
     ]);
-    expect(asked(scene)).toEqual(['1001', '1002']);
+    expect(requestedGroups(scene)).toEqual(['1001', '1002']);
 
     scene.sandbox.setFaults([]);
     const [run] = (await scene.sync(config)).syncs;
     expect(run).toMatchObject({ exitCode: 0, continued: true, answers: 3 });
-    expect(asked(scene).slice(0, 2)).toEqual(['1003', '1002']);
+    expect(requestedGroups(scene).slice(0, 2)).toEqual(['1003', '1002']);
   });
 
   it('has no points left: exit 6, and with new ones the run continues without sending anything twice', async () => {
@@ -228,7 +228,7 @@ syncs:
     scene.arrived();
     scene.sandbox.setPoints(10);
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, continued: true, answers: 3, points: 3 });
-    expect(asked(scene)).toHaveLength(1);
+    expect(requestedGroups(scene)).toHaveLength(1);
     expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
     expect(paid(scene)).toBe(3);
   });

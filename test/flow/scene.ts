@@ -154,7 +154,7 @@ export const questionOf = ({ endpoint, body }: Pick<LoggedRequest, 'endpoint' | 
   canonicalJson([endpoint ?? null, body ?? null]);
 
 /** Questions that were put more than once, with how often. */
-export function askedAgain(requests: readonly LoggedRequest[]): ReadonlyMap<string, number> {
+export function sentAgain(requests: readonly LoggedRequest[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
   for (const request of requests) times.set(questionOf(request), (times.get(questionOf(request)) ?? 0) + 1);
   return new Map([...times].filter(([, count]) => count > 1));

@@ -69,8 +69,8 @@ function lying(draw: Draw, world: FilingWorld): NonNullable<CutRunOptions['respo
 const slow = (draw: Draw) => (): number => (draw() < 0.2 ? 100 * draw() : 1 + draw());
 
 /** The slices that a later run recalls of an earlier one. */
-const recalled = ({ asked }: CutRun, runId: string): InputSlices['slices'] =>
-  asked
+const recalled = ({ sent }: CutRun, runId: string): InputSlices['slices'] =>
+  sent
     .filter(({ lowerBound }) => lowerBound !== UNREADABLE)
     .map(({ request, returned, isFull }) => ({
       request: { ...request, count: undefined },
@@ -107,7 +107,7 @@ describe('a window', () => {
       const options = { order: oneOf(draw, ORDERS), inFlight: oneOf(draw, [1, 4]), splitBy: {}, most: 1000 };
       const run = cutRun(world, { ...options, earlier });
       expect(missed(world, run)).toBe(0);
-      expect(run.asked.length, `seed ${seed}`).toBeLessThanOrEqual(20 + (world.filings.length / 100) * 8);
+      expect(run.sent.length, `seed ${seed}`).toBeLessThanOrEqual(20 + (world.filings.length / 100) * 8);
     }
   });
 });

@@ -23,11 +23,11 @@ const MOST = 2.5;
 /** With fewer filings, the first requests of a run count for more than the rest. */
 const MANY = 2000;
 
-const perHundred = ({ asked }: CutRun, { filings }: FilingWorld): number => (asked.length / filings.length) * 100;
+const perHundred = ({ sent }: CutRun, { filings }: FilingWorld): number => (sent.length / filings.length) * 100;
 
 /** The slices of a run as a later run recalls them. */
-const asEarlier = ({ asked }: CutRun) =>
-  asked.map(({ request, returned, isFull }) => ({
+const asEarlier = ({ sent }: CutRun) =>
+  sent.map(({ request, returned, isFull }) => ({
     request: { ...request, count: undefined },
     returned,
     full: isFull,
@@ -50,7 +50,7 @@ describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
     for (const run of runs) {
       expect(missed(world, run)).toBe(0);
       if (world.filings.length >= MANY) expect(perHundred(run, world)).toBeLessThanOrEqual(MOST);
-      else expect(run.asked.length).toBeLessThanOrEqual(1 + (world.filings.length / 100) * 3);
+      else expect(run.sent.length).toBeLessThanOrEqual(1 + (world.filings.length / 100) * 3);
     }
     figures.push(
       [name, world.filings.length, order, ...runs.map((run) => perHundred(run, world).toFixed(2))].join('\t'),
@@ -67,12 +67,12 @@ describe('a window', () => {
     const earlier = asEarlier(first);
     const again = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000, earlier });
 
-    expect(first.asked[0]?.request).toMatchObject({ date_from: world.from, date_to: world.to });
-    expect(again.asked[0]?.request).not.toMatchObject({ date_from: world.from, date_to: world.to });
+    expect(first.sent[0]?.request).toMatchObject({ date_from: world.from, date_to: world.to });
+    expect(again.sent[0]?.request).not.toMatchObject({ date_from: world.from, date_to: world.to });
     expect(missed(world, again)).toBe(0);
-    expect(again.asked.length).toBeLessThan(first.asked.length);
+    expect(again.sent.length).toBeLessThan(first.sent.length);
     // Days that hold more than an answer are requested by forms immediately.
-    expect(again.asked.filter(({ isFull }) => isFull).length).toBeLessThan(world.filings.length / 1000);
+    expect(again.sent.filter(({ isFull }) => isFull).length).toBeLessThan(world.filings.length / 1000);
   });
 
   it('of a backfill is not cut because later days are busy', () => {
@@ -83,7 +83,7 @@ describe('a window', () => {
         const busier = filingWorld(seed, dayText(border), '2021-12-31', () => 4 * seed);
         const options = { order: ORDERS[seed % 4] ?? 'at random', inFlight, splitBy: {}, most: 1000 };
         const backfill = cutRun(before, { ...options, earlier: asEarlier(cutRun(busier, options)) });
-        expect(backfill.asked.length).toBeLessThanOrEqual(cutRun(before, options).asked.length + 1);
+        expect(backfill.sent.length).toBeLessThanOrEqual(cutRun(before, options).sent.length + 1);
         expect(missed(before, backfill)).toBe(0);
       }
   });
@@ -185,14 +185,14 @@ describe('whatever is predicted', () => {
             // Each day, and each kind of it, at most twice.
             most: 2 * 41 * (1 + FORMS.length * STATES.length),
           });
-          const conclusive = run.asked.filter(({ isFull, lowerBound }) => !isFull || lowerBound !== undefined);
+          const conclusive = run.sent.filter(({ isFull, lowerBound }) => !isFull || lowerBound !== undefined);
           const isAsked = (it: Filing): boolean => matchingIn([it])({ forms }).length > 0;
           for (let day = FIRST; day <= FIRST + 40; day++)
             for (const form of FORMS)
               for (const state of STATES) {
                 const probe = { id: 0, day, form, state };
                 const isCovered = conclusive.some(({ request }) => matchingIn([probe])(request).length > 0);
-                if (isAsked(probe) && !isCovered) throw new Error(`never asked: ${JSON.stringify(probe)}`);
+                if (isAsked(probe) && !isCovered) throw new Error(`never sent: ${JSON.stringify(probe)}`);
               }
           expect(missed({ ...world, filings: all.filter(isAsked) }, run)).toBe(0);
         },

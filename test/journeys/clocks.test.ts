@@ -145,10 +145,10 @@ describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000
 
     const again = await sync();
     expect(again.code).toBe(0);
-    const asked = arrived();
-    expect(users(asked)).toBe(3);
+    const sent = arrived();
+    expect(users(sent)).toBe(3);
     const today = new Date().toISOString().slice(0, 10);
-    expect(asked.flatMap(({ body }) => (body as { date_to?: string } | undefined)?.date_to ?? [])).toEqual([today]);
+    expect(sent.flatMap(({ body }) => (body as { date_to?: string } | undefined)?.date_to ?? [])).toEqual([today]);
     const [freshness] = await rows(
       `select hours_since_refresh >= 0 as aged from sluice.sync_freshness where sync = 'users'`,
     );
@@ -198,9 +198,9 @@ it('what an earlier version stored by such a clock is requested again, and its w
 
   const { code, summary } = await sync();
   expect([code, summary.syncs.map(({ continued }) => continued)]).toEqual([0, [false, false, false]]);
-  const asked = arrived();
-  expect(users(asked)).toBe(3);
-  const log = asked.filter(({ endpoint }) => endpoint === 'token.requests');
+  const sent = arrived();
+  expect(users(sent)).toBe(3);
+  const log = sent.filter(({ endpoint }) => endpoint === 'token.requests');
   expect(log.every((it) => !JSON.stringify(it).includes(String(new Date().getUTCFullYear() + 1)))).toBe(true);
   expect(
     await rows(

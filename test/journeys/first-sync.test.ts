@@ -5,7 +5,7 @@ import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts'
 import { catalog } from '../../src/service/catalog.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { countsOf, rowsOf, type Rows, select, states, versionsOf } from '../flow/rows.ts';
-import { askedAgain, type Scene, sceneIn } from '../flow/scene.ts';
+import { sentAgain, type Scene, sceneIn } from '../flow/scene.ts';
 
 const SHIPPED = await readFile(new URL('../../configs/quickstart.yaml', import.meta.url), 'utf8');
 /** Where a server keeps the pace, it goes by the server's clock, which does not move on when a test's does. */
@@ -47,8 +47,8 @@ describe('the first sync of the quickstart', () => {
       expect(first.syncs.reduce((sum, { points }) => sum + points, 0)).toBe(paid);
       held[kind] = withoutStarts(await rowsOf(scene.warehouse, { volatile: true }));
       // The log is read several times for the limit in points.
-      const asked = scene.sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
-      expect(askedAgain(asked).size).toBe(0);
+      const sent = scene.sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
+      expect(sentAgain(sent).size).toBe(0);
 
       const before = await versionsOf(scene.warehouse, ['fact_request_costs']);
       scene.clock.advance(600_000);

@@ -158,10 +158,11 @@ const after: Respond = ({ endpoint, body }) => {
         ],
       };
     case 'microblog.user': {
-      const asked = JSON.stringify(body);
-      if (asked.includes('cut_body'))
+      const requestText = JSON.stringify(body);
+      if (requestText.includes('cut_body'))
         return { body: `[{"rest_id":"9","description":"quinn\\u002dabernathy-7","name":"${NAME}` };
-      if (asked.includes('refused')) return { status: 422, body: { detail: `no such user; did you mean ${ALIAS}?` } };
+      if (requestText.includes('refused'))
+        return { status: 422, body: { detail: `no such user; did you mean ${ALIAS}?` } };
       return {
         body: [
           {

@@ -11,7 +11,7 @@ import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { expireLeases } from '../flow/crash.ts';
 import { rowsOf, states } from '../flow/rows.ts';
-import { askedAgain, only, sceneIn, service } from '../flow/scene.ts';
+import { sentAgain, only, sceneIn, service } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
 import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { postgresWarehouses, realEffects } from '../support/warehouse.ts';
@@ -104,13 +104,13 @@ it.each(Object.entries({ embedded, postgres }))(
         (state) => !['loaded', 'empty', 'skipped'].includes(state),
       ),
     ).toEqual([]);
-    const asked = sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
-    const again = askedAgain(asked);
+    const sent = sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
+    const again = sentAgain(sent);
     const times = [...again.values()].reduce((sum, count) => sum + count - 1, 0);
     expect(times).toBeLessThanOrEqual(2 * IN_FLIGHT);
     expect(result.notices.length).toBeLessThanOrEqual(IN_FLIGHT);
     // Windows are cut by what is known of them, which after a death may be less.
-    expect(Math.abs(asked.length - times - scene.sandbox.requests().length)).toBeLessThanOrEqual(3);
+    expect(Math.abs(sent.length - times - scene.sandbox.requests().length)).toBeLessThanOrEqual(3);
   },
   120_000,
 );

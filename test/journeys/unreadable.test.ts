@@ -80,13 +80,13 @@ describe('an answer that cannot be read', () => {
     const plan = await planSync(scene.warehouse, definition, { refresh: false }, scene.clock.now());
     expect(plan).toMatchObject({ covered: 0, tasks: [{ request: WEEK }] });
     expect([plan.fresh.size, plan.failing.size]).toEqual([0, 0]);
-    const asked = bodies(scene);
+    const sent = bodies(scene);
 
     scene.clock.advance(HOUR_MS);
     const second = await once(scene, yaml);
     expect(second).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0, gaps: [], error: null });
     const again = bodies(scene);
-    expect(again[0]).toEqual(asked[0]);
+    expect(again[0]).toEqual(sent[0]);
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
     expect(await share(scene)).toBe(1);
     expect(await view(scene, 'select state, unreadable from sluice.sync_runs order by run_id')).toEqual([
@@ -142,8 +142,8 @@ describe('an answer that cannot be read', () => {
     const first = await once(scene, LARGE);
     expect(first).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1, left: 0 });
     expect(first.sent).toBeGreaterThan(5);
-    const asked = bodies(scene);
-    const lost = asked[3] as { readonly date_from: string; readonly date_to: string };
+    const sent = bodies(scene);
+    const lost = sent[3] as { readonly date_from: string; readonly date_to: string };
     expect(first.gaps).toMatchObject([{ filters: { date_from: lost.date_from, date_to: lost.date_to } }]);
     expect(await share(scene)).toBeLessThan(1);
     const [row] = await view(scene, "select value from sluice_ops.marks where name like 'window:%'");

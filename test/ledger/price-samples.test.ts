@@ -87,7 +87,7 @@ eachWarehouse('samples of the request log', (open) => {
       { cost: 2, status: 500, returned: null },
       { cost: 9, returned: 4, endpoint: education.path },
       { cost: 4, returned: 33, endpoint: 'pronet/search/users' },
-      // What teaches nothing: failed unpaid, under way, given away, without a cost or with one that can't be.
+      // Rows that show no price: failed without a charge, still running, free, without a cost or with an impossible one.
       { cost: 2, paid: false, status: 500 },
       { cost: 2, status: null },
       { cost: 2, paid: false },

@@ -19,9 +19,9 @@ it('two writers of groups with the same sets in opposite orders end without a de
   const failures: unknown[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const step = (batch: Batch, answerId: number): LoadItem => ({ batch, context: contextOf(answerId) });
-    const asked = (person: string) => ({ urn: { type: 'fsd_profile', value: `r${round}. ${person}` }, count: 99 });
+    const requestOf = (person: string) => ({ urn: { type: 'fsd_profile', value: `r${round}. ${person}` }, count: 99 });
     const taught = (person: string, majors: readonly string[]) =>
-      batchOf('pronet.user.education', asked(person), majors.map(major));
+      batchOf('pronet.user.education', requestOf(person), majors.map(major));
     const found = (title: string, names: readonly string[]) =>
       batchOf(
         'pronet.search.users',
@@ -54,7 +54,9 @@ it('two writers of groups with the same sets in opposite orders end without a de
     const { rows } = loaderOf(warehouse);
     const majors = await Promise.all(
       PEOPLE.map(async (person) =>
-        (await rows('pronet_user_educations', { user_urn_value: asked(person).urn.value })).map((row) => row['major']),
+        (await rows('pronet_user_educations', { user_urn_value: requestOf(person).urn.value })).map(
+          (row) => row['major'],
+        ),
       ),
     );
     expect(majors).toEqual([['a', 'n'], [], ['a', 'n']]);

@@ -27,8 +27,8 @@ export function answerOf(
 ): Answer {
   const endpoint = endpointNamed(endpointName);
   if (!endpoint) throw new Error(`no endpoint ${endpointName}`);
-  const asked = { sync: 's', requestKey: 'k', request: canonicalRequest(endpoint, request) };
-  const { roots, rejects } = normalize(endpoint, asked, Buffer.from(JSON.stringify(items)));
+  const keyed = { sync: 's', requestKey: 'k', request: canonicalRequest(endpoint, request) };
+  const { roots, rejects } = normalize(endpoint, keyed, Buffer.from(JSON.stringify(items)));
   if (rejects.length > 0) throw new Error(`rejected: ${rejects[0]?.reason}`);
   return { by: { answerId: String(id), receivedAt: new Date(at).toISOString().replace('Z', '000Z') }, roots };
 }

@@ -18,10 +18,10 @@ const SHARED = [
 async function loadBoth(warehouse: Warehouse, cik: string): Promise<void> {
   const filings = [filing('0000000000-26-000001', 'a.htm', { ciks: [cik] })];
   await loadBatch(warehouse, batchOf('sec.search.companies', { entity_name: 'x', count: 100 }, filings), 1);
-  const asked = { urn: { type: 'activity', value: '1' }, count: 10 };
+  const request = { urn: { type: 'activity', value: '1' }, count: 10 };
   const author = { '@type': 'pronet_user', urn: urn('a'), name: 'n', alias: 'a', url: 'u' };
   const posts = [{ urn: urn('2', 'activity'), url: 'u', author }];
-  await loadBatch(warehouse, batchOf('pronet.post.reposts', asked, posts), 2);
+  await loadBatch(warehouse, batchOf('pronet.post.reposts', request, posts), 2);
 }
 
 /** Adds copies of the only row, distinguished by one column; returns how many pages were touched for each. */

@@ -197,7 +197,7 @@ eachWarehouse('the monitor', (openWarehouse) => {
     expect(valueOf(await scrape(monitor), 'sluice_sync_last_exit_code', { sync: 'pages' })).toBe(5);
   });
 
-  it('is ready with the database there, its schema current and no end under way', async () => {
+  it('is ready if the database answers, its schema is current and the process is not ending', async () => {
     const state = { isDraining: false };
     const warehouse = await openWarehouse();
     const monitor = await start(watched(warehouse, { isDraining: () => state.isDraining }));

@@ -146,8 +146,8 @@ describe('the quote of a question that may be requested in parts', () => {
   });
 
   it('expects the requests of the last run, and promises no less than all parts', () => {
-    const asked = question({ usual: [10, 10, 10] });
-    expect(questionsQuoteOf([asked], PER_REQUEST)).toMatchObject({ low: 6, likely: 6, high: 6, most: 8 });
+    const planned = question({ usual: [10, 10, 10] });
+    expect(questionsQuoteOf([planned], PER_REQUEST)).toMatchObject({ low: 6, likely: 6, high: 6, most: 8 });
   });
 
   it('adds up parts with larger counts at their price', () => {

@@ -31,7 +31,7 @@ export interface Logged {
   readonly cost?: number;
   readonly isPaid?: boolean;
   readonly count?: number | null;
-  /** False of a row that is under way. */
+  /** False for the row of a running request. */
   readonly isComplete?: boolean;
 }
 

@@ -47,7 +47,7 @@ const lostTwice = { ...lostThenAnswered, answered: new Set<number>() };
 const CASES: readonly Case[] = [
   { when: 'its row was charged', request: { rows: [row(20)] }, is: ['paid_and_lost', 'row at 20', 3] },
   {
-    when: 'its row was charged while it is under way',
+    when: 'its row was charged while the request still runs',
     request: { rows: [row(20, { isComplete: false })] },
     is: ['paid_and_lost', 'row at 20', 3],
   },
@@ -57,9 +57,9 @@ const CASES: readonly Case[] = [
     request: { rows: [row(20, { isPaid: false })] },
     is: ['not_charged', 'row at 20', 0],
   },
-  { when: 'its row is under way', request: { rows: [row(20, underWay)] }, is: ['unknown', 'row at 20', null] },
+  { when: 'its request still runs', request: { rows: [row(20, underWay)] }, is: ['unknown', 'row at 20', null] },
   {
-    when: 'its row is under way just before its time is over',
+    when: 'its request still runs just before its time is over',
     request: { rows: [row(20, underWay)] },
     log: { readAt: at(TIMEOUT_MS + 60_000) },
     is: ['unknown', 'row at 20', null],

@@ -12,7 +12,7 @@ import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
 import { select, states } from '../flow/rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service, type SyncMore } from '../flow/scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service, type SyncMore } from '../flow/scene.ts';
 
 const CONFIG = `${service({ in_flight: 3 })}
 syncs:
@@ -34,7 +34,7 @@ const processWith = (spool?: Spool): Pick<SyncMore, 'effects'> => ({
   effects: { newId: randomUUID, ...(spool && { spool }) },
 });
 
-/** Answers only once three calls are under way. */
+/** Answers only once three calls are in flight. */
 function threeAtOnce() {
   const three = door();
   return {
@@ -93,7 +93,7 @@ eachWarehouse('a spool of the ledger', (open) => {
       expect(run.next).toContain('sluice sync groups --abandon-spool');
       await expireLeases(scene.warehouse);
     }
-    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+    expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
     expect(await states(scene.warehouse)).toMatchObject({ sent: files.length });
     expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ open: files.length, exitCode: 5 }]);
 
@@ -114,7 +114,7 @@ eachWarehouse('a spool of the ledger', (open) => {
       exitCode: 0,
       answers: 5,
     });
-    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+    expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
   });
 
   it('that was replaced at the same path is missing, and --abandon-spool sends its requests again', async () => {
@@ -125,7 +125,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     const again = openSpool({ folder: spool.folder });
     expect(only(await scene.sync(CONFIG, processWith(again)))).toMatchObject({ exitCode: 5, inDoubt: files.length });
     await expireLeases(scene.warehouse);
-    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+    expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
 
     const run = only(await scene.sync(CONFIG, { ...processWith(again), abandonSpool: true }));
     expect(run).toMatchObject({ exitCode: 0, answers: 5, inDoubt: 0 });
@@ -180,7 +180,7 @@ eachWarehouse('a spool of the ledger', (open) => {
       }),
     );
     expect(run).toMatchObject({ exitCode: 0, answers: 5 });
-    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+    expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
   });
 
   it('whose marker is unreadable is missing', async () => {

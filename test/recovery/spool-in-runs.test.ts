@@ -12,7 +12,7 @@ import { expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
 import { rowsOf, select } from '../flow/rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from '../flow/scene.ts';
+import { sentAgain, only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const CONFIG = `${service({ in_flight: 3 })}
 syncs:
@@ -87,7 +87,7 @@ eachWarehouse('a database that fails with calls in flight', (open) => {
     const run = only(await scene.sync(CONFIG, { effects: { spool } }));
 
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: true, inDoubt: 0, answers: 6 });
-    expect(askedAgain([...first, ...boughtIn(scene)]).size).toBe(0);
+    expect(sentAgain([...first, ...boughtIn(scene)]).size).toBe(0);
     expect(scene.notices).toContainEqual({
       level: 'info',
       sync: 'groups',
@@ -108,7 +108,7 @@ eachWarehouse('a database that fails with calls in flight', (open) => {
     expect(files.length).toBeGreaterThan(0);
     const first = boughtIn(scene);
     expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0, missing: 6 });
-    expect(askedAgain([...first, ...boughtIn(scene)]).size).toBe(0);
+    expect(sentAgain([...first, ...boughtIn(scene)]).size).toBe(0);
   });
 
   it('and a bug of the program in the middle of it is reported as one, with the answer kept', async () => {

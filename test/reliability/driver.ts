@@ -83,8 +83,8 @@ const effects = {
   spool: openSpool({ folder: join(process.cwd(), 'spool') }),
   checkpoint,
 };
-const asked = new AbortController();
-process.once('SIGTERM', () => asked.abort());
+const stop = new AbortController();
+process.once('SIGTERM', () => stop.abort());
 if (role) {
   const complain = (what: unknown): void => void process.stderr.write(`${JSON.stringify(what)}\n`);
   const onEvent = (event: EngineEvent): void => {
@@ -92,11 +92,11 @@ if (role) {
   };
   const onTrouble = ({ message }: Error): void => complain(message);
   const serving = { ...effects, onEvent, onError: onTrouble, onReady: () => undefined };
-  await serve(config, warehouse, { role, ...(chunkSize !== undefined && { chunkSize }) }, serving, asked.signal);
+  await serve(config, warehouse, { role, ...(chunkSize !== undefined && { chunkSize }) }, serving, stop.signal);
   await warehouse.close();
 } else {
   const options = { names: [], refresh: false, failOnTruncated: false };
-  const summary = await runSyncs(config, warehouse, options, effects, asked.signal);
+  const summary = await runSyncs(config, warehouse, options, effects, stop.signal);
   await warehouse.close();
   say({ summary, notices });
 }

@@ -135,7 +135,7 @@ describe('a history in the checker', () => {
       arrivals: 3,
       answers: 2,
       rows: 2,
-      askedAgain: 1,
+      sentAgain: 1,
       sentAgainAfterStored: 0,
       inDoubt: 1,
       mostInDoubtAtOnce: 1,

@@ -14,7 +14,7 @@ export interface Figures {
   readonly answers: number;
   readonly rows: number;
   /** Requests that reached the service again because their answer was lost. */
-  readonly askedAgain: number;
+  readonly sentAgain: number;
   readonly sentAgainAfterStored: number;
   readonly inDoubt: number;
   /** Most attempts that were found lost after one kill: between one takeover of a lease and the next. */
@@ -48,7 +48,7 @@ export function figuresOf(facts: Facts): Figures {
     arrivals: facts.arrivals.length,
     answers: facts.answers.length,
     rows: facts.rows.length,
-    askedAgain: ids.length - new Set(ids).size,
+    sentAgain: ids.length - new Set(ids).size,
     sentAgainAfterStored: sentAgain(facts).length,
     inDoubt: lostMoves(facts).length,
     mostInDoubtAtOnce: mostAtOnce(facts),

@@ -71,11 +71,11 @@ async function exchange(
   response: ServerResponse,
   trouble: ExchangeTrouble | undefined,
 ): Promise<void> {
-  const asked = await buffer(request);
+  const requestBody = await buffer(request);
   const reset = (): void => void response.socket?.resetAndDestroy();
   if (trouble?.kind === 'refuse') return reset();
   if (trouble?.kind === 'latency') await wait(trouble.ms);
-  const { status, headers, body } = await answered(service, agent, request, asked);
+  const { status, headers, body } = await answered(service, agent, request, requestBody);
   if (trouble?.kind === 'swallow') return reset();
   if (trouble?.kind === 'silence') {
     await wait(trouble.ms);

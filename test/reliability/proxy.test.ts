@@ -196,10 +196,10 @@ describe('the HTTP proxy', () => {
   it('reports when half a body is delivered, and sends no more of it', async () => {
     const half = Promise.withResolvers<void>();
     const { sandbox, proxy, ask } = await asking({ kind: 'half', onHalf: half.resolve });
-    const asked = ask();
+    const sent = ask();
     await half.promise;
     expect(sandbox.requests()).toHaveLength(1);
     await proxy.close();
-    expect(await asked).toMatchObject({ kind: 'unknown', status: 200 });
+    expect(await sent).toMatchObject({ kind: 'unknown', status: 200 });
   });
 });

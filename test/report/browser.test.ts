@@ -79,7 +79,7 @@ if (chromium !== undefined) {
         }
         expect(await tab.evaluate('document.title')).toMatch(/^Sluice report, /);
         expect(tab.said).toEqual([]);
-        expect(tab.asked).toEqual([addressOf(name)]);
+        expect(tab.requested).toEqual([addressOf(name)]);
       });
     });
 

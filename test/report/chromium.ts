@@ -38,7 +38,7 @@ export interface Tab {
   /** Console messages, errors of the page, and dialogs. */
   readonly said: string[];
   /** Every requested address. */
-  readonly asked: string[];
+  readonly requested: string[];
 }
 
 /** Each of these events is a message of the browser. */
@@ -87,7 +87,7 @@ export async function inChromium<T>(program: string, work: (tab: Tab) => Promise
 async function tabOf(input: Writable, output: Readable, ended: Promise<void>): Promise<Tab> {
   const waiting = new Map<number, { readonly resolve: (it: Message) => void; readonly reject: (it: Error) => void }>();
   const said: string[] = [];
-  const asked: string[] = [];
+  const requested: string[] = [];
   let ids = 0;
   const session: { sessionId?: string } = {};
   let loaded: () => void = () => undefined;
@@ -106,7 +106,7 @@ async function tabOf(input: Writable, output: Readable, ended: Promise<void>): P
       waiting.delete(id);
     }
     if (method !== undefined && SAYING.includes(method)) said.push(`${method} ${JSON.stringify(params)}`);
-    if (method === 'Network.requestWillBeSent') asked.push((params as { request: { url: string } }).request.url);
+    if (method === 'Network.requestWillBeSent') requested.push((params as { request: { url: string } }).request.url);
     if (method === 'Page.loadEventFired') loaded();
   };
 
@@ -135,7 +135,7 @@ async function tabOf(input: Writable, output: Readable, ended: Promise<void>): P
   return {
     send,
     said,
-    asked,
+    requested,
     open: async (url) => {
       const isThere = new Promise<void>((resolve) => {
         loaded = resolve;

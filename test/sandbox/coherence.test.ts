@@ -185,8 +185,8 @@ describe('one world', () => {
     const by = async (group: string) => withoutImages((await ask<Group>(sandbox, 'pronet.group', { group })).items);
     const group = await by('1002');
     expect(group).toHaveLength(1);
-    for (const asked of ['urn:li:group:1002', 'group:1002', 'https://pronet.example/groups/1002/']) {
-      expect(await by(asked)).toEqual(group);
+    for (const name of ['urn:li:group:1002', 'group:1002', 'https://pronet.example/groups/1002/']) {
+      expect(await by(name)).toEqual(group);
     }
   });
 

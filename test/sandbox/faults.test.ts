@@ -13,13 +13,13 @@ function watch(sandbox: Sandbox): Promise<Seen> {
   return new Promise((resolve) => {
     const seen: Seen = { bytes: 0, ended: '' };
     const end = (ended: string): void => resolve({ ...seen, ended });
-    const asked = request(`${sandbox.url}/api/pronet/group`, {
+    const sent = request(`${sandbox.url}/api/pronet/group`, {
       method: 'POST',
       agent: false,
       headers: { 'access-token': 'sandbox-token', 'content-type': 'application/json' },
     });
-    asked.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? 'error'));
-    asked.on('response', (answer) => {
+    sent.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? 'error'));
+    sent.on('response', (answer) => {
       seen.status = answer.statusCode;
       seen.declared = Number(answer.headers['content-length']);
       answer.on('data', (chunk: Buffer) => {
@@ -28,7 +28,7 @@ function watch(sandbox: Sandbox): Promise<Seen> {
       answer.on('end', () => end('whole'));
       answer.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? 'error'));
     });
-    asked.end(JSON.stringify(group));
+    sent.end(JSON.stringify(group));
   });
 }
 
@@ -162,17 +162,17 @@ describe('a fault', () => {
         return undefined;
       },
     });
-    const asked = request(`${sandbox.url}/api/pronet/group`, {
+    const sent = request(`${sandbox.url}/api/pronet/group`, {
       method: 'POST',
       agent: false,
       headers: { 'access-token': 'sandbox-token', 'x-request-id': 'lost' },
     });
     const gone = new Promise<void>((resolve) => {
-      asked.on('error', () => resolve());
+      sent.on('error', () => resolve());
     });
-    asked.end(JSON.stringify(group));
+    sent.end(JSON.stringify(group));
     await started.promise;
-    asked.destroy();
+    sent.destroy();
     await gone;
     released.resolve(undefined);
     await expect.poll(() => sandbox.points()).toBe(9);

@@ -76,7 +76,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('has the row of a request that is under way, to be completed when its answer ends', async () => {
+  it('has the row of a running request, which is completed when its answer ends', async () => {
     const released = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
     const sandbox = await startSandbox({
@@ -87,7 +87,7 @@ describe('the log', () => {
         return undefined;
       },
     });
-    const asked = ask(sandbox, 'pronet.group', { group: '1001' });
+    const sent = ask(sandbox, 'pronet.group', { group: '1001' });
     await started.promise;
     const [row] = (await askLog(sandbox)).items;
     expect(row).toMatchObject({ cost: 0, is_paid: false, endpoint: '/api/pronet/group' });
@@ -96,7 +96,7 @@ describe('the log', () => {
         expect([name, value]).toEqual([name, null]);
     }
     released.resolve(undefined);
-    await asked;
+    await sent;
     const [completed] = (await askLog(sandbox)).items;
     expect(completed).toMatchObject({
       id: row?.id,
@@ -191,10 +191,10 @@ describe('what the sandbox remembers', () => {
         return { body: [] };
       },
     });
-    const asked = [1, 2, 3].map(() => ask(sandbox, 'pronet.group', { group: '1001' }));
+    const sent = [1, 2, 3].map(() => ask(sandbox, 'pronet.group', { group: '1001' }));
     await arrived.promise;
     released.resolve(undefined);
-    await Promise.all(asked);
+    await Promise.all(sent);
     expect(sandbox.requests().map(({ inFlight }) => inFlight)).toEqual([1, 2, 3]);
   });
 });

@@ -127,12 +127,12 @@ describe('a request', () => {
 
 function chunked(port: number, path: string, body: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asked = request({ port, path, method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (answer) => {
+    const sent = request({ port, path, method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode));
     });
-    asked.on('error', reject);
-    for (let at = 0; at < body.length; at += 50_000) asked.write(body.slice(at, at + 50_000));
-    asked.end();
+    sent.on('error', reject);
+    for (let at = 0; at < body.length; at += 50_000) sent.write(body.slice(at, at + 50_000));
+    sent.end();
   });
 }
 

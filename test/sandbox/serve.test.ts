@@ -19,14 +19,14 @@ describe('a sandbox', () => {
     const agent = new Agent({ keepAlive: true });
     const arrived = Promise.withResolvers<undefined>();
     const busy = new Promise<string>((resolve) => {
-      const asked = request(sandbox.url + pathOf('pronet.group'), {
+      const sent = request(sandbox.url + pathOf('pronet.group'), {
         agent,
         method: 'POST',
         headers: { 'access-token': 'sandbox-token' },
       });
-      asked.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
-      asked.on('socket', (socket) => socket.on('connect', () => arrived.resolve(undefined)));
-      asked.end('{"group":"1001"}');
+      sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
+      sent.on('socket', (socket) => socket.on('connect', () => arrived.resolve(undefined)));
+      sent.end('{"group":"1001"}');
     });
     await arrived.promise;
     await expect.poll(() => sandbox.requests().length).toBe(1);

@@ -1,4 +1,4 @@
-/** Answers in the groups in which they are loaded when all are at hand. */
+/** Answers in the groups in which they are loaded if all are available. */
 import { type LoadLimits, openGroup, type SizedBatch } from '../../src/load/group.ts';
 
 export function groupsOf<T extends SizedBatch>(answers: Iterable<T>, most: LoadLimits): (readonly T[])[] {

@@ -29,7 +29,7 @@ export async function borrow(): Promise<Loan> {
     pglite: handle,
     giveBack: async () => {
       revoke();
-      // What is under way keeps it.
+      // A running statement keeps it.
       if (!isOut || database.pglite.closed || !isIdle()) return;
       isOut = false;
       if (returned.length < KEPT) returned.push(database);

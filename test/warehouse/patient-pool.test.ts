@@ -33,15 +33,15 @@ async function limitedTo(most: number): Promise<{ readonly open: () => Promise<W
 it.each([1, 2, 3])('statements wait for one of %i connections that are left', async (most) => {
   const { open } = await limitedTo(most);
   const warehouse = await open();
-  const asked = Array.from({ length: 12 }, (_, number) => number);
+  const numbers = Array.from({ length: 12 }, (_, number) => number);
   const answered = await Promise.all(
-    asked.map(async (number) => {
+    numbers.map(async (number) => {
       const { rows } = await sql<{ number: number }>`
         select ${number}::int as number, pg_sleep(0.02)`.execute(warehouse.db);
       return rows[0]?.number;
     }),
   );
-  expect(answered).toEqual(asked);
+  expect(answered).toEqual(numbers);
 });
 
 it('a statement that fails gives its connection to the next', async () => {

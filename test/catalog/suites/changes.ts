@@ -31,13 +31,13 @@ const machineryOf = (row: TextRow): TextRow => ({
 export function changesSuite(fixture: Fixture): void {
   const begin = async (endpoint: Endpoint, entity = fixture.entity()) => {
     const loader = await fixture.loader();
-    const { request, asked } = questionOf(endpoint, entity);
+    const { request, keyed } = questionOf(endpoint, entity);
     const sample = (version: number, fleeting = 0): Item => sampleItem(endpoint.returns, { entity, version, fleeting });
-    const { table, key, cells } = ownRow(endpoint, asked, sample(0));
+    const { table, key, cells } = ownRow(endpoint, keyed, sample(0));
     return {
       loader,
       sample,
-      asked,
+      keyed,
       request,
       take: (items: readonly Item[], answerId?: number) =>
         loader.take(endpoint.name, request, items, answerId === undefined ? {} : { answerId }),
@@ -47,10 +47,10 @@ export function changesSuite(fixture: Fixture): void {
   };
   const expected = (
     endpoint: Endpoint,
-    { asked }: { asked: Parameters<typeof ownRow>[1] },
+    { keyed }: { keyed: Parameters<typeof ownRow>[1] },
     item: Item,
   ): Record<string, unknown> =>
-    Object.fromEntries(Object.entries(ownRow(endpoint, asked, item).cells).map(([name, { value }]) => [name, value]));
+    Object.fromEntries(Object.entries(ownRow(endpoint, keyed, item).cells).map(([name, { value }]) => [name, value]));
 
   it.each(endpoints.filter(([, { returns }]) => someVolatile(returns.fields)))(
     '%s: a difference in volatile fields alone is kept, and counts as unchanged',
@@ -129,6 +129,6 @@ const anotherOf = (before: unknown, after: unknown): unknown =>
 
 /** True for a value of the request that distinguishes the items of one answer. */
 const varies = (field: Extract<Field, { shape: 'given' }>): boolean => {
-  const asked = { sync: '', requestKey: '', request: {} };
-  return field.from(asked, 0) !== field.from(asked, 1);
+  const keyed = { sync: '', requestKey: '', request: {} };
+  return field.from(keyed, 0) !== field.from(keyed, 1);
 };

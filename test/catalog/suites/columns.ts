@@ -11,7 +11,7 @@ export function columnsSuite(fixture: Fixture): void {
     async (name, endpoint) => {
       const loader = await fixture.loader();
       const entity = fixture.entity();
-      const { request, asked } = questionOf(endpoint, entity);
+      const { request, keyed } = questionOf(endpoint, entity);
       const item = sampleItem(endpoint.returns, { entity, strangers: true });
       const before = withoutHistory(await loader.versions());
       const { batch, receipt, answerId } = await loader.take(name, request, [item]);
@@ -25,7 +25,7 @@ export function columnsSuite(fixture: Fixture): void {
         sampleType: 'object',
       });
 
-      const expected = expectedRows(endpoint, asked, item);
+      const expected = expectedRows(endpoint, keyed, item);
       const shapes = await shapesOf(loader.warehouse.db);
       for (const row of expected) {
         const found = await loader.row(row.table, whereOf(row.key, row.cells));

@@ -16,7 +16,7 @@ export function listsSuite(fixture: Fixture): void {
     it.each(cases)('%s: replaced as a set; empty is none, null and absent are not reported', async (_, path) => {
       const loader = await fixture.loader();
       const entity = fixture.entity();
-      const { request, asked } = questionOf(endpoint, entity);
+      const { request, keyed } = questionOf(endpoint, entity);
       const whole = sampleItem(endpoint.returns, { entity, size: 3 });
       const elements = path.reduce<unknown>(
         (value, step) => (value as Record<string, unknown>)[step],
@@ -24,10 +24,10 @@ export function listsSuite(fixture: Fixture): void {
       ) as unknown[];
       const table = childTableOf(
         endpoint,
-        expectedRows(endpoint, asked, whole),
-        expectedRows(endpoint, asked, changed(whole, path, [])),
+        expectedRows(endpoint, keyed, whole),
+        expectedRows(endpoint, keyed, changed(whole, path, [])),
       );
-      const own = ownRow(endpoint, asked, whole);
+      const own = ownRow(endpoint, keyed, whole);
       const count = `${path.join('_')}_count`;
 
       const seen = async (sent: unknown): Promise<unknown> => {
@@ -50,16 +50,16 @@ export function listsSuite(fixture: Fixture): void {
       const loader = await fixture.loader();
       for (const sent of [null, undefined]) {
         const entity = fixture.entity();
-        const { request, asked } = questionOf(endpoint, entity);
+        const { request, keyed } = questionOf(endpoint, entity);
         const item = changed(sampleItem(endpoint.returns, { entity }), path, sent);
-        const own = ownRow(endpoint, asked, item);
+        const own = ownRow(endpoint, keyed, item);
         const before = withoutHistory(await loader.versions());
         await loader.take(name, request, [item]);
         expect(await loader.row(own.table, whereOf(own.key, own.cells))).toMatchObject({
           [`${path.join('_')}_count`]: null,
         });
         expect(withoutHistory(await loader.versions()).length - before.length).toBe(
-          expectedRows(endpoint, asked, item).length,
+          expectedRows(endpoint, keyed, item).length,
         );
       }
     });

@@ -49,7 +49,7 @@ export function requiredSuite(fixture: Fixture): void {
       async (_, __, { path, field }, { sent, kind, sampleType }) => {
         const loader = await fixture.loader();
         const entity = fixture.entity();
-        const { request, asked } = questionOf(endpoint, entity);
+        const { request, keyed } = questionOf(endpoint, entity);
         const item = sampleItem(endpoint.returns, { entity });
         const { batch, receipt } = await loader.take(name, request, [changed(item, path, sent)]);
         expect(receipt).toMatchObject({ received: 1, loaded: 1, quarantined: 0 });
@@ -61,7 +61,7 @@ export function requiredSuite(fixture: Fixture): void {
           sampleType,
         });
 
-        const own = ownRow(endpoint, asked, item);
+        const own = ownRow(endpoint, keyed, item);
         const found = await loader.row(own.table, whereOf(own.key, own.cells));
         const types = new Map(
           (await shapesOf(loader.warehouse.db)).get(own.table)?.columns.map((it) => [it.name, it.type]),

@@ -1,6 +1,6 @@
 /**
  * Updates the copies of the published schemas, by hand: `node test/deploy/schemas/vendor.ts FOLDER`, where FOLDER holds the two
- * unpacked wheels that README.md names. Of Kubernetes only the kinds that `deploy/` uses are kept, and nobody's prose.
+ * unpacked wheels that README.md names. Only the Kubernetes kinds that `deploy/` uses are kept, without descriptions.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -8,10 +8,10 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
     const school = (name: string): object => ({ company: { name }, major: name });
     const begin = async (person: string) => {
       const loader = await openLoader();
-      const asked = (count: number) => ({ urn: { type: 'fsd_profile', value: person }, count });
+      const requestOf = (count: number) => ({ urn: { type: 'fsd_profile', value: person }, count });
       return {
         take: (count: number, items: readonly unknown[], answerId?: number) =>
-          loader.take('pronet.user.education', asked(count), items, answerId === undefined ? {} : { answerId }),
+          loader.take('pronet.user.education', requestOf(count), items, answerId === undefined ? {} : { answerId }),
         majors: async () =>
           (await loader.rows('pronet_user_educations', { user_urn_value: person })).map(({ major }) => major),
       };
@@ -117,14 +117,14 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
 
   it('reposts are linked to the requested post, which needs no row', async () => {
     const loader = await openLoader();
-    const asked = { urn: { type: 'activity', value: 'asked post' }, count: 9 };
-    await loader.take('pronet.post.reposts', asked, [{ urn: urn('r1', 'activity') }, { urn: urn('r2', 'activity') }]);
-    await loader.take('pronet.post.reposts', asked, [{ urn: urn('r2', 'activity') }]);
-    const rows = await loader.rows('pronet_post_reposts', { post_urn_value: 'asked post' });
+    const request = { urn: { type: 'activity', value: 'requested post' }, count: 9 };
+    await loader.take('pronet.post.reposts', request, [{ urn: urn('r1', 'activity') }, { urn: urn('r2', 'activity') }]);
+    await loader.take('pronet.post.reposts', request, [{ urn: urn('r2', 'activity') }]);
+    const rows = await loader.rows('pronet_post_reposts', { post_urn_value: 'requested post' });
     expect(rows).toMatchObject([
       { post_urn_type: 'activity', repost_urn_type: 'activity', repost_urn_value: 'r2', position: '0' },
     ]);
-    expect(await loader.rows('pronet_posts', { urn_value: 'asked post' })).toEqual([]);
+    expect(await loader.rows('pronet_posts', { urn_value: 'requested post' })).toEqual([]);
   });
 
   it('posts of a profile come from either endpoint; the recent ones inside a profile delete nothing', async () => {

@@ -66,7 +66,7 @@ export function sightingsSuite(openLoader: () => Promise<Loader>): void {
       _part_hashes: expect.any(String),
     });
 
-    const asked = { user: 'detail', count: 9 };
+    const request = { user: 'detail', count: 9 };
     const same = photosharePost('s4', {
       like_count: 1,
       comment_count: 0,
@@ -77,14 +77,14 @@ export function sightingsSuite(openLoader: () => Promise<Loader>): void {
     await loader.take('photoshare.user', { user: 'detail', with_posts: true }, [
       photoshareUser('detail', { posts: [same] }),
     ]);
-    const { receipt } = await loader.take('photoshare.user.posts', asked, [same]);
+    const { receipt } = await loader.take('photoshare.user.posts', request, [same]);
     expect(receipt).toMatchObject({ received: 1, loaded: 0, unchanged: 1 });
     expect(await loader.row('photoshare_posts', { id: 's4' })).toMatchObject({
       _detail: 'full',
       _changed_at: receivedAt(answerId + 1),
     });
     const versions = await loader.versions();
-    expect((await loader.take('photoshare.user.posts', asked, [same])).receipt).toMatchObject({
+    expect((await loader.take('photoshare.user.posts', request, [same])).receipt).toMatchObject({
       unchanged: 1,
       written: {},
     });
@@ -248,9 +248,9 @@ export function sightingsSuite(openLoader: () => Promise<Loader>): void {
       { ...group(''), urn: urn(noise(longest + 1, 5)) },
     ]);
     expect(receipt).toMatchObject({ loaded: 1, quarantined: 1, written: { pronet_group_members: 1 } });
-    const asked = { urn: { type: 'activity', value: noise(longest, 6) }, count: 9 };
+    const request = { urn: { type: 'activity', value: noise(longest, 6) }, count: 9 };
     expect(
-      (await loader.take('pronet.post.reposts', asked, [{ urn: keyed, repost: { urn: member.user.urn } }])).receipt
+      (await loader.take('pronet.post.reposts', request, [{ urn: keyed, repost: { urn: member.user.urn } }])).receipt
         .loaded,
     ).toBe(1);
   });

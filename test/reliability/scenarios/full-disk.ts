@@ -6,7 +6,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serveSandbox } from '../../../src/sandbox/serve.ts';
 import { select } from '../../flow/rows.ts';
-import { askedAgain } from '../../flow/scene.ts';
+import { sentAgain } from '../../flow/scene.ts';
 import { mib, smallDisk } from '../../support/small-disk.ts';
 import { withWarehouse } from '../warehouse-templates.ts';
 import { startSluice } from '../processes.ts';
@@ -73,7 +73,7 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
         "select count(*)::int as stored, count(loaded_at)::int as loaded from sluice_ops.answers where endpoint <> 'token.requests'",
       ),
     );
-    const again = askedAgain(bought());
+    const again = sentAgain(bought());
     return {
       codes: [first.code, second.code],
       firstMs: first.tookMs,
