@@ -16,9 +16,9 @@ import {
 import { exitCodes } from './exit-codes.ts';
 
 export type ParsedCommandLine =
-  | { readonly kind: 'run'; readonly command: Command; readonly said: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'run'; readonly command: Command; readonly args: Readonly<Record<string, unknown>> }
   /** Help or version, for standard output. */
-  | { readonly kind: 'tell'; readonly text: string };
+  | { readonly kind: 'text'; readonly text: string };
 
 export interface Program {
   /** The commands in the order of the help. Those that the command line names are loaded. */
@@ -57,10 +57,10 @@ export function parseCommandLine(words: readonly string[], program: Program): Pa
       output = text;
     });
   if (output !== '' && (active !== undefined || found._.length === 0))
-    return { kind: 'tell', text: `${output.trimEnd()}\n` };
+    return { kind: 'text', text: `${output.trimEnd()}\n` };
   if (!chosen) throw noCommand(found, program);
   refusePositionalFlags(chosen, words);
-  return { kind: 'run', command: chosen, said: checked(chosen, found) };
+  return { kind: 'run', command: chosen, args: checked(chosen, found) };
 }
 
 /**

@@ -20,11 +20,11 @@ export async function runCommandLine(words: readonly string[], host: Host): Prom
     const named = commands.map(async (it) => (words.includes(it.name) ? loaded(it) : it));
     const program = { commands: await Promise.all(named), version, columns: host.out.columns ?? HELP_COLUMNS };
     const parsed = parseCommandLine(words, program);
-    if (parsed.kind === 'tell') {
+    if (parsed.kind === 'text') {
       host.out.write(parsed.text);
       return EXIT.complete;
     }
-    return await runCommand(parsed.command, parsed.said, host);
+    return await runCommand(parsed.command, parsed.args, host);
   } catch (error) {
     const failure = failureOf(error, host.redactor.redact);
     host.err.write(failureText(failure, words.includes('--verbose')));
@@ -34,12 +34,12 @@ export async function runCommandLine(words: readonly string[], host: Host): Prom
 
 type Said = Readonly<Record<string, unknown>>;
 
-async function runCommand(command: Command, said: Said, host: Host): Promise<number> {
-  const context = await contextOf(command, said, host);
+async function runCommand(command: Command, args: Said, host: Host): Promise<number> {
+  const context = await contextOf(command, args, host);
   const logInterruption = (): void => context.log.warn(interruptionOf(host.signal)?.message ?? 'ending in order');
   host.signal.addEventListener('abort', logInterruption, { once: true });
   try {
-    const exitCode = await command.run(said, context);
+    const exitCode = await command.run(args, context);
     return interruptionOf(host.signal)?.exitCode ?? exitCode;
   } catch (error) {
     const interruption = interruptionOf(host.signal);
@@ -52,9 +52,9 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
       context.log.error(message, {
         exitCode,
         ...(next !== '' && { next }),
-        ...(said['verbose'] === true && { stack }),
+        ...(args['verbose'] === true && { stack }),
       });
-    } else host.err.write(failureText(failure, said['verbose'] === true));
+    } else host.err.write(failureText(failure, args['verbose'] === true));
     return exitCode;
   } finally {
     host.signal.removeEventListener('abort', logInterruption);
@@ -62,21 +62,21 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
   }
 }
 
-async function contextOf(command: Command, said: Said, host: Host): Promise<Context> {
+async function contextOf(command: Command, args: Said, host: Host): Promise<Context> {
   // Imported here: the help needs no log, and is faster without it.
   const { createLog } = await import('../telemetry/log.ts');
-  const quiet = said['quiet'] === true;
+  const quiet = args['quiet'] === true;
   const style = logStyle(command, host);
   const status = createStatusLine(host.err);
   const log = createLog({
     style,
-    level: quiet ? 'warn' : said['verbose'] === true ? 'debug' : 'info',
+    level: quiet ? 'warn' : args['verbose'] === true ? 'debug' : 'info',
     write: (line) => status.around(() => host.err.write(line)),
     redact: host.redactor.redact,
     now: host.now,
   });
   const progressStyle = quiet ? 'none' : rewrites(host) ? 'live' : style === 'json' ? 'facts' : 'lines';
-  return { ...host, command: command.name, json: said['json'] === true, log, progressStyle, status };
+  return { ...host, command: command.name, json: args['json'] === true, log, progressStyle, status };
 }
 
 /** `json` if a log collector reads the output of a long-running command: neither a terminal nor a CI job, which people read. */

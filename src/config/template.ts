@@ -67,8 +67,8 @@ const LIMITS = `# accept: { rejects: 1% }           # a larger share of rejected
 /** A sync, or the same as a comment. Removing the two characters after the indentation activates it. */
 function block(endpoint: string, { name, lines }: Starter, isLive: boolean): string {
   const inside = [`endpoint: ${endpoint}`, ...lines];
-  const mark = isLive ? '  ' : '  # ';
-  return [`${mark}${name}:`, ...inside.map((line) => `${mark}  ${line}`)].join('\n');
+  const prefix = isLive ? '  ' : '  # ';
+  return [`${prefix}${name}:`, ...inside.map((line) => `${prefix}  ${line}`)].join('\n');
 }
 
 const costs = (

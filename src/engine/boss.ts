@@ -96,7 +96,7 @@ async function reconcile(
 /** Longer than any drain: running jobs are awaited, and a second signal ends the process. */
 const DRAIN_MS = 7 * DAY_MS;
 
-function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, steady: RetryEffects): Omit<Jobs, 'reconciled'> {
+function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects): Omit<Jobs, 'reconciled'> {
   const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {
     for (const { queue, data, afterSeconds } of jobs)
       await boss.send(queue, data, {
@@ -142,7 +142,7 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, steady: RetryEffects
         });
         if (outcome.as === 'failed') return [{ id: job.id, status: 'failed', output: { message: outcome.because } }];
         // Safe to repeat: a second call finds the job settled. So a short loss of the database costs nothing.
-        await retryTransient(() => settle(queue, job, outcome.follows ?? nothing), steady);
+        await retryTransient(() => settle(queue, job, outcome.follows ?? nothing), retry);
         return [{ id: job.id, status: 'completed' }];
       });
     },

@@ -9,15 +9,15 @@ const commands = await allCommands();
 
 const program: Program = { commands, version: '1.2.3', columns: 80 };
 
-function said(...words: string[]): Readonly<Record<string, unknown>> {
+function argsOf(...words: string[]): Readonly<Record<string, unknown>> {
   const parsed = parseCommandLine(words, program);
-  if (parsed.kind === 'tell') throw new Error(parsed.text);
-  return parsed.said;
+  if (parsed.kind === 'text') throw new Error(parsed.text);
+  return parsed.args;
 }
 
-describe('what is taken', () => {
+describe('a command line', () => {
   it('is typed as declared, without arguments that were not passed', () => {
-    expect(said('sync', 'a', '--max-points', '4', 'b', '--refresh', '--from=2024-02-29', '--json')).toEqual({
+    expect(argsOf('sync', 'a', '--max-points', '4', 'b', '--refresh', '--from=2024-02-29', '--json')).toEqual({
       json: true,
       quiet: false,
       verbose: false,
@@ -33,21 +33,21 @@ describe('what is taken', () => {
   });
 
   it('uses the last value of a repeated option', () => {
-    expect(said('status', '--config', 'a', '--config', 'b', '--json', '--json')).toMatchObject({
+    expect(argsOf('status', '--config', 'a', '--config', 'b', '--json', '--json')).toMatchObject({
       config: 'b',
       json: true,
     });
   });
 
   it('is a word after --, whatever it looks like', () => {
-    expect(said('query', '--', '--all\nselect 1')).toMatchObject({ sql: '--all\nselect 1' });
-    expect(said('query', '--json', '-')).toMatchObject({ sql: '-', json: true });
-    expect(said('sync', 'a', '--', '--json')).toMatchObject({ names: ['a', '--json'], json: false });
+    expect(argsOf('query', '--', '--all\nselect 1')).toMatchObject({ sql: '--all\nselect 1' });
+    expect(argsOf('query', '--json', '-')).toMatchObject({ sql: '-', json: true });
+    expect(argsOf('sync', 'a', '--', '--json')).toMatchObject({ names: ['a', '--json'], json: false });
   });
 
   it('stays text where it looks like a number', () => {
-    expect(said('query', '1')).toMatchObject({ sql: '1' });
-    expect(said('sync', '007', '1e3')).toMatchObject({ names: ['007', '1e3'] });
+    expect(argsOf('query', '1')).toMatchObject({ sql: '1' });
+    expect(argsOf('sync', '007', '1e3')).toMatchObject({ names: ['007', '1e3'] });
   });
 });
 

@@ -33,7 +33,7 @@ describe('reservations', () => {
     expect(await reservations.waitForBudget(0)).toBeUndefined();
   });
 
-  it('waits for the cost of calls in flight, and never reserves more than there is', async () => {
+  it('wait for the cost of calls in flight, and never reserve more than there is', async () => {
     const reservations = openReservations(limit(10));
     const [first, second] = [await reserve(reservations, 5), await reserve(reservations, 5)];
     expect(await reservations.reserve(5)).toBeUndefined();
@@ -58,7 +58,7 @@ describe('reservations', () => {
     expect(await reservations.waitForBudget(2)).toMatchObject({ spent: 9 });
   });
 
-  it('reaches no limit by an answer that was given before something was settled', async () => {
+  it('reach no limit by a check that began before a settlement', async () => {
     const [readBegun, answer] = [door(), door()];
     const budget = limit(10);
     let slow = false;
@@ -115,7 +115,7 @@ describe('reservations', () => {
 });
 
 describe('a budget', () => {
-  it('holds every limit, and sets nothing reserve when one is reached', async () => {
+  it('holds every limit, and reserves nothing when one is reached', async () => {
     const budget = openBudget([
       { what: 'a', points: 10, spent: 0 },
       { what: 'b', points: 10, spent: 7 },
@@ -198,7 +198,7 @@ describe('a call that is let in', () => {
     expect([inUse(), taken()]).toEqual([1, 3]);
   });
 
-  it('keeps no slot when the run was stopped or the points could not be set reserve', async () => {
+  it('keeps no slot when the run was stopped or the points could not be reserved', async () => {
     const { limiter, inUse } = counting();
     const stop = new AbortController();
     const stopping = {

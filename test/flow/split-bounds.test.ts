@@ -6,7 +6,7 @@ import { dayNumber, dayText } from '../../src/day.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import { countOf } from '../support/long.ts';
 import { drawn, type Filing, type FilingWorld, filingWorld, type Order } from '../service/filing-world.ts';
-import { type CutRun, type CutRunOptions, cutRun, missed, UNREADABLE } from './cut-run.ts';
+import { type SplitRun, type SplitRunOptions, splitRun, missed, UNREADABLE } from './split-run.ts';
 
 const ORDERS: readonly Order[] = ['newest first', 'oldest first', 'at random', 'relevant'];
 const FIRST = dayNumber('2023-01-01');
@@ -22,7 +22,7 @@ const oneOf = <T>(draw: Draw, all: readonly T[]): T => all[below(draw, all.lengt
 
 interface Trial {
   readonly world: FilingWorld;
-  readonly options: CutRunOptions;
+  readonly options: SplitRunOptions;
 }
 
 function trialOf(seed: number): Trial {
@@ -37,14 +37,17 @@ function trialOf(seed: number): Trial {
   const options = {
     order: oneOf(draw, ORDERS),
     inFlight: oneOf(draw, [1, 4, 16]),
-    splitBy: oneOf<CutRunOptions['splitBy']>(draw, FACETS),
+    splitBy: oneOf<SplitRunOptions['splitBy']>(draw, FACETS),
     count: oneOf(draw, [4, 10, 25, 100]),
   };
   return { world, options: { ...options, most: mostOf(world, options) } };
 }
 
 /** What a plan quotes as the most. */
-function mostOf({ from, to }: FilingWorld, { count = 100, splitBy }: Pick<CutRunOptions, 'count' | 'splitBy'>): number {
+function mostOf(
+  { from, to }: FilingWorld,
+  { count = 100, splitBy }: Pick<SplitRunOptions, 'count' | 'splitBy'>,
+): number {
   const request = { count, date_from: from, date_to: to };
   const allowance = allowanceOf(endpoint.paging, request, { splitBy });
   if (!allowance) throw new Error('a window has an end');
@@ -52,7 +55,7 @@ function mostOf({ from, to }: FilingWorld, { count = 100, splitBy }: Pick<CutRun
 }
 
 /** A service that answers one request in three with something other than the truth. */
-function lying(draw: Draw, world: FilingWorld): NonNullable<CutRunOptions['respond']> {
+function lying(draw: Draw, world: FilingWorld): NonNullable<SplitRunOptions['respond']> {
   return ({ count }, truth) => {
     const share = draw();
     if (share < 0.1) return null;
@@ -69,7 +72,7 @@ function lying(draw: Draw, world: FilingWorld): NonNullable<CutRunOptions['respo
 const slow = (draw: Draw) => (): number => (draw() < 0.2 ? 100 * draw() : 1 + draw());
 
 /** The slices that a later run recalls of an earlier one. */
-const recalled = ({ sent }: CutRun, runId: string): InputSlices['slices'] =>
+const recalled = ({ sent }: SplitRun, runId: string): InputSlices['slices'] =>
   sent
     .filter(({ lowerBound }) => lowerBound !== UNREADABLE)
     .map(({ request, returned, isFull }) => ({
@@ -86,10 +89,13 @@ describe('a window', () => {
       const lie = lying(drawn(seed + 0.5), world);
       const latency = slow(drawn(seed + 0.25));
       let earlier: InputSlices['slices'] = [];
-      // `cutRun` throws when a run takes more than the most.
+      // `splitRun` throws when a run takes more than the most.
       for (let run = 1; run <= 2; run++)
-        earlier = [...earlier, ...recalled(cutRun(world, { ...options, earlier, latency, respond: lie }), String(run))];
-      expect(missed(world, cutRun(world, { ...options, earlier, latency })), `seed ${seed}`).toBe(0);
+        earlier = [
+          ...earlier,
+          ...recalled(splitRun(world, { ...options, earlier, latency, respond: lie }), String(run)),
+        ];
+      expect(missed(world, splitRun(world, { ...options, earlier, latency })), `seed ${seed}`).toBe(0);
     }
   });
 
@@ -105,7 +111,7 @@ describe('a window', () => {
         return { request: { entity_name: '', date_from: day, date_to: day }, returned, full: false, runId: '1' };
       });
       const options = { order: oneOf(draw, ORDERS), inFlight: oneOf(draw, [1, 4]), splitBy: {}, most: 1000 };
-      const run = cutRun(world, { ...options, earlier });
+      const run = splitRun(world, { ...options, earlier });
       expect(missed(world, run)).toBe(0);
       expect(run.sent.length, `seed ${seed}`).toBeLessThanOrEqual(20 + (world.filings.length / 100) * 8);
     }

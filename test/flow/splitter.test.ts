@@ -13,7 +13,7 @@ import {
   SPLIT_BY,
   WORLDS,
 } from '../service/filing-world.ts';
-import { type CutRun, cutRun, missed } from './cut-run.ts';
+import { type SplitRun, splitRun, missed } from './split-run.ts';
 
 const ORDERS: readonly Order[] = ['newest first', 'oldest first', 'at random', 'relevant'];
 const IN_FLIGHT = [1, 4, 8];
@@ -23,10 +23,10 @@ const MOST = 2.5;
 /** With fewer filings, the first requests of a run count for more than the rest. */
 const MANY = 2000;
 
-const perHundred = ({ sent }: CutRun, { filings }: FilingWorld): number => (sent.length / filings.length) * 100;
+const perHundred = ({ sent }: SplitRun, { filings }: FilingWorld): number => (sent.length / filings.length) * 100;
 
 /** The slices of a run as a later run recalls them. */
-const asEarlier = ({ sent }: CutRun) =>
+const asEarlier = ({ sent }: SplitRun) =>
   sent.map(({ request, returned, isFull }) => ({
     request: { ...request, count: undefined },
     returned,
@@ -44,7 +44,7 @@ describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
 
   it.each(ORDERS)('is read completely with few requests, %s', (order) => {
     const runs = IN_FLIGHT.map((inFlight) =>
-      cutRun(world, { order, inFlight, splitBy: SPLIT_BY, most: 2 * world.filings.length + 100 }),
+      splitRun(world, { order, inFlight, splitBy: SPLIT_BY, most: 2 * world.filings.length + 100 }),
     );
 
     for (const run of runs) {
@@ -63,9 +63,9 @@ describe('a window', () => {
 
   it('predicted full by an earlier run is not requested as a whole', () => {
     const world = busy();
-    const first = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000 });
+    const first = splitRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000 });
     const earlier = asEarlier(first);
-    const again = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000, earlier });
+    const again = splitRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000, earlier });
 
     expect(first.sent[0]?.request).toMatchObject({ date_from: world.from, date_to: world.to });
     expect(again.sent[0]?.request).not.toMatchObject({ date_from: world.from, date_to: world.to });
@@ -82,38 +82,41 @@ describe('a window', () => {
         const before = filingWorld(seed, '2020-01-01', dayText(border - 1), () => 82 / (border - first));
         const busier = filingWorld(seed, dayText(border), '2021-12-31', () => 4 * seed);
         const options = { order: ORDERS[seed % 4] ?? 'at random', inFlight, splitBy: {}, most: 1000 };
-        const backfill = cutRun(before, { ...options, earlier: asEarlier(cutRun(busier, options)) });
-        expect(backfill.sent.length).toBeLessThanOrEqual(cutRun(before, options).sent.length + 1);
+        const backfill = splitRun(before, { ...options, earlier: asEarlier(splitRun(busier, options)) });
+        expect(backfill.sent.length).toBeLessThanOrEqual(splitRun(before, options).sent.length + 1);
         expect(missed(before, backfill)).toBe(0);
       }
   });
 
   it('of which nothing is known is requested as a whole', () => {
-    const cutting = new Splitter({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
+    const splitter = new Splitter(
+      { endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined },
+      [],
+    );
     const request = { count: 100, entity_name: '', date_from: '2001-01-01', date_to: '2024-12-31' };
-    expect(cutting.decide({ input: {}, request, attempts: 0 })).toEqual({ do: 'ask' });
+    expect(splitter.decide({ input: {}, request, attempts: 0 })).toEqual({ do: 'send' });
   });
 
   it('waits for the first answers to its question, and no longer', async () => {
-    const cutting = new Splitter({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
+    const splitter = new Splitter({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
     const slice = (from: string, to: string) => ({ count: 2, entity_name: '', date_from: from, date_to: to });
     const whole = slice('2024-01-01', '2024-12-31');
-    cutting.learn({}, { request: whole, items: [{}, {}] });
+    splitter.learn({}, { request: whole, items: [{}, {}] });
     const [first, rest] = endpoint.paging.follow(
       [{ request: whole, items: [{}, {}] }],
-      cutting.followOptionsFor({}),
+      splitter.followOptionsFor({}),
     ).requests;
     if (!first || !rest) throw new Error('it was not cut');
-    expect(cutting.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    expect(splitter.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
 
-    const left = cutting.start({ input: {}, request: first });
-    const turn = cutting.decide({ input: {}, request: rest, attempts: 0 });
-    if (turn.do !== 'wait') throw new Error(`it is to ${turn.do}`);
+    const left = splitter.start({ input: {}, request: first });
+    const decision = splitter.decide({ input: {}, request: rest, attempts: 0 });
+    if (decision.do !== 'wait') throw new Error(`it is to ${decision.do}`);
     left();
-    await turn.until;
-    expect(cutting.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    await decision.until;
+    expect(splitter.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
     // What was sent before may have been answered.
-    expect(cutting.decide({ input: {}, request: rest, attempts: 1 })).toEqual({ do: 'ask' });
+    expect(splitter.decide({ input: {}, request: rest, attempts: 1 })).toEqual({ do: 'send' });
   });
 });
 
@@ -167,7 +170,7 @@ describe('whatever is predicted', () => {
             ...(named.length > 0 && { forms: named }),
             ...(states.length > 0 && { location_codes: states }),
           };
-          const run = cutRun(world, {
+          const run = splitRun(world, {
             order,
             inFlight,
             splitBy,

@@ -53,7 +53,7 @@ export async function pendingQuestions(
   const tasks = plan.tasks.filter(({ requestKey }) => !plan.givenUp.has(requestKey) && !plan.failing.has(requestKey));
   const roots = tasks.map((task): Root => ({ task, open: [] }));
   const mayLead = endpoint.paging.by === 'count' || endpoint.paging.by === 'window';
-  if (mayLead) await follow({ ops, definition, plan, now, cutting: await openSplitter(ops, definition) }, roots);
+  if (mayLead) await follow({ ops, definition, plan, now, splitter: await openSplitter(ops, definition) }, roots);
   else for (const { task, open } of roots) if (!plan.fresh.has(task.requestKey)) open.push(task.request);
   const pending = roots.filter(({ open }) => open.length > 0);
   const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
@@ -77,12 +77,12 @@ interface Following {
   readonly definition: SyncDefinition;
   readonly plan: PlanToAsk;
   readonly now: Date;
-  readonly cutting: Splitter;
+  readonly splitter: Splitter;
 }
 
 /** Finds the requests to send, in the order of a run: first load all stored answers, then decide planned requests. */
 async function follow(context: Following, roots: readonly Root[]): Promise<void> {
-  const { ops, definition, plan, now, cutting } = context;
+  const { ops, definition, plan, now, splitter } = context;
   const fresh = new Map(plan.fresh);
   const seen = new Set(roots.map(({ task }) => task.requestKey));
   let stored: Node[] = [];
@@ -111,26 +111,26 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
       if (decoded?.kind !== 'items') continue;
       const { request, input, depth } = node.task;
       const step = { request, items: decoded.items };
-      cutting.learn(input, step);
-      const { requests } = cutting.followOf(input, step);
+      splitter.learn(input, step);
+      const { requests } = splitter.followOf(input, step);
       await enterParts(node, requests, depth + 1);
-      cutting.recordSplit(input, step, requests);
+      splitter.recordSplit(input, step, requests);
     }
     const deciding = planned;
     planned = [];
-    const turns = deciding.map((node) => ({
+    const decisions = deciding.map((node) => ({
       node,
-      turn: cutting.decide({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
+      decision: splitter.decide({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
     }));
-    const cut = turns.filter(({ turn }) => turn.do === 'cut').map(({ node }) => node.task.requestKey);
-    const unread = cut.length > 0 ? await unreadKeys(ops, cut) : new Set<string>();
-    for (const { node, turn } of turns) {
-      if (turn.do !== 'cut' || unread.has(node.task.requestKey)) {
+    const split = decisions.filter(({ decision }) => decision.do === 'split').map(({ node }) => node.task.requestKey);
+    const unread = split.length > 0 ? await unreadKeys(ops, split) : new Set<string>();
+    for (const { node, decision } of decisions) {
+      if (decision.do !== 'split' || unread.has(node.task.requestKey)) {
         node.root.open.push(node.task.request);
         continue;
       }
-      await enterParts(node, turn.parts.requests, Math.max(node.task.depth, 1));
-      cutting.recordSplit(node.task.input, { request: node.task.request, items: [] }, turn.parts.requests);
+      await enterParts(node, decision.parts.requests, Math.max(node.task.depth, 1));
+      splitter.recordSplit(node.task.input, { request: node.task.request, items: [] }, decision.parts.requests);
     }
   }
 }

@@ -16,8 +16,12 @@ const LONGEST = 200;
 export function faultOf(error: unknown, during: 'reading' | 'loading'): string | undefined {
   if (!(error instanceof Error) || error instanceof SluiceError || errorCode(error) !== undefined) return undefined;
   if (during === 'loading' && !MISTAKES.some((mistake) => error instanceof mistake)) return undefined;
-  const said = `${error.name}: ${error.message}`.replaceAll('\0', '').toWellFormed().slice(0, LONGEST).toWellFormed();
-  return `a fault of this program while ${during} it, not of the answer (${said})`;
+  const message = `${error.name}: ${error.message}`
+    .replaceAll('\0', '')
+    .toWellFormed()
+    .slice(0, LONGEST)
+    .toWellFormed();
+  return `a fault of this program while ${during} it, not of the answer (${message})`;
 }
 
 /** The notice about an answer that this program failed on. */

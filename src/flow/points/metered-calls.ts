@@ -14,7 +14,7 @@ export interface MeteredCall {
   readonly base: number;
   /** Points that count against the limits for attempts that ended. */
   counted: number;
-  underWay: number;
+  inFlight: number;
   /** Attempts that must have a row in the log. */
   due: number;
   /** A row without a charge may get its cost later. */
@@ -61,7 +61,7 @@ export class MeteredCalls {
 
   /** Calls that ended, and that the log may still confirm. */
   waiting(): MeteredCall[] {
-    return [...this.#calls.values()].filter((call) => call.underWay === 0 && !call.isGivenUp);
+    return [...this.#calls.values()].filter((call) => call.inFlight === 0 && !call.isGivenUp);
   }
 
   unconfirmedPoints(): number {
@@ -108,13 +108,13 @@ export class MeteredCalls {
 
   /** Replaces the expected costs by those that the log shows. */
   async confirm(isLast: boolean): Promise<void> {
-    const ended = [...this.#calls.values()].filter(({ underWay }) => underWay === 0);
+    const ended = [...this.#calls.values()].filter(({ inFlight }) => inFlight === 0);
     const costs = await this.#it.check.costs(ended.map(({ id }) => id));
     let [shown, expected] = [0, 0];
     for (const call of ended) {
       const cost = costs.get(call.id);
       // Another attempt may have begun meanwhile.
-      if (call.underWay > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
+      if (call.inFlight > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
       const points = cost.charged - call.base;
       if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
       await this.#it.budget.add(points - call.counted);
@@ -137,7 +137,7 @@ export class MeteredCalls {
       if (isOver) return;
       isOver = true;
       this.#open.delete(ticket);
-      if (call) call.underWay -= 1;
+      if (call) call.inFlight -= 1;
     };
     const ticket: Ticket = {
       claim: async (request, points) => {
@@ -175,14 +175,14 @@ export class MeteredCalls {
   async #begin({ id, attempts }: LedgerRequest): Promise<MeteredCall> {
     const known = this.#calls.get(id);
     if (known) {
-      known.underWay += 1;
+      known.inFlight += 1;
       known.isGivenUp = false;
       return known;
     }
     const isAgain = attempts > 0 || this.#confirmed.has(id);
     const base = isAgain ? ((await this.#it.check.costs([id])).get(id)?.charged ?? 0) : 0;
     const sentMs = this.#it.now().getTime();
-    const call = { id, sentMs, base, counted: 0, underWay: 1, due: 0, mayCostLater: false, isGivenUp: false };
+    const call = { id, sentMs, base, counted: 0, inFlight: 1, due: 0, mayCostLater: false, isGivenUp: false };
     this.#calls.set(id, call);
     return call;
   }
@@ -202,7 +202,7 @@ export class MeteredCalls {
     this.#headers = this.#headers.then(() => balance.lower(left, this.outstanding(ticket)));
   }
 
-  #forgetIfFree({ id, counted, due, underWay }: MeteredCall): void {
-    if (counted === 0 && due === 0 && underWay === 0) this.#calls.delete(id);
+  #forgetIfFree({ id, counted, due, inFlight }: MeteredCall): void {
+    if (counted === 0 && due === 0 && inFlight === 0) this.#calls.delete(id);
   }
 }

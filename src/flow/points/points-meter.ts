@@ -160,7 +160,7 @@ export class TruePointsMeter implements PointsMeter {
     await this.#readUntilConfirmed(targets, signal);
     if (!signal.aborted) {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
-      for (const call of targets) if (call.underWay === 0) call.isGivenUp = true;
+      for (const call of targets) if (call.inFlight === 0) call.isGivenUp = true;
       this.#isPatient = !this.#isUnconfirmed;
       // Without a row in the log, the guess counts.
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;

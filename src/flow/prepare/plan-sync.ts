@@ -22,7 +22,7 @@ import type { FailingRequest } from '../../ledger/unreadable-answers.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
-import { LOG_WATERMARK, logMark } from '../run/move-watermarks.ts';
+import { LOG_WATERMARK, parseLogWatermark } from '../run/move-watermarks.ts';
 import {
   isCovered,
   reachedDay,
@@ -60,8 +60,13 @@ export async function planSync(
   const ops = operationsOf(warehouse);
   const inputs = await inputsOf(warehouse, definition);
   const maxAgeOf = options.refresh ? neverFresh : maxAgesOf(definition, inputs);
-  const marks = await readWatermarks(ops, definition.name);
-  const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, inputs, { options, maxAgeOf, marks, now });
+  const watermarks = await readWatermarks(ops, definition.name);
+  const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, inputs, {
+    options,
+    maxAgeOf,
+    watermarks,
+    now,
+  });
   const forgotten = await readForgotten(ops);
   const planned = tasks.filter(
     ({ request }) => forgotten === undefined || !asksForForgotten(definition.endpoint, request, forgotten),
@@ -90,7 +95,7 @@ interface TasksContext {
   readonly options: PlanOptions;
   readonly maxAgeOf: MaxAgeOf;
   /** Watermarks of the sync, by name. */
-  readonly marks: ReadonlyMap<string, string>;
+  readonly watermarks: ReadonlyMap<string, string>;
   readonly now: Date;
 }
 
@@ -128,17 +133,23 @@ interface InputTasks extends ReturnType<typeof withoutOverlap> {
 function tasksOfInput(
   definition: SyncDefinition,
   input: RequestBody,
-  { options: { from, to }, maxAgeOf, marks, now }: TasksContext,
+  { options: { from, to }, maxAgeOf, watermarks, now }: TasksContext,
 ): InputTasks {
   const today = dayOf(now);
-  const mark = parseWindowWatermark(marks.get(windowWatermarkName(definition, input)), definition, now);
+  const watermark = parseWindowWatermark(watermarks.get(windowWatermarkName(definition, input)), definition, now);
   // A backfill requests its days whatever earlier runs requested.
   const isBackfill = from !== undefined || to !== undefined;
-  const relied = isBackfill ? undefined : mark;
+  const relied = isBackfill ? undefined : watermark;
   const isDone = relied !== undefined && isCovered(definition, maxAgeOf(input), relied, { today, now });
   const unread = relied ? slicesToRetry(definition, input, relied) : [];
-  const lastCompleteDay = relied ? reachedDay(relied) : mark?.lastCompleteDay;
-  const facts = { today, lastCompleteDay, logWatermark: logMark(marks.get(LOG_WATERMARK), now), from, to };
+  const lastCompleteDay = relied ? reachedDay(relied) : watermark?.lastCompleteDay;
+  const facts = {
+    today,
+    lastCompleteDay,
+    logWatermark: parseLogWatermark(watermarks.get(LOG_WATERMARK), now),
+    from,
+    to,
+  };
   const windows = isDone ? [] : planTasks(definition, [input], facts);
   return {
     isRelied: relied !== undefined,

@@ -49,8 +49,10 @@ export function parseWindowWatermark(
   { window }: Pick<SyncDefinition, 'window'>,
   now: Date,
 ): WindowWatermark | undefined {
-  const mark = text === undefined ? undefined : (JSON.parse(text) as WindowWatermark);
-  return mark && window && mark.from <= window.from && new Date(mark.asOf) <= latestKnown(now) ? mark : undefined;
+  const watermark = text === undefined ? undefined : (JSON.parse(text) as WindowWatermark);
+  return watermark && window && watermark.from <= window.from && new Date(watermark.asOf) <= latestKnown(now)
+    ? watermark
+    : undefined;
 }
 
 /** The day up to which a window is known except for unread slices; later runs start there. */
@@ -60,11 +62,11 @@ export const reachedDay = ({ reached, lastCompleteDay }: WindowWatermark): strin
 export function isCovered(
   { window }: Pick<SyncDefinition, 'window'>,
   maxAgeMs: number | undefined,
-  mark: WindowWatermark,
+  watermark: WindowWatermark,
   { today, now }: { readonly today: string; readonly now: Date },
 ): boolean {
   const to = window === undefined || window.to === 'today' ? today : window.to;
-  return maxAgeMs !== undefined && mark.to >= to && now.getTime() - Date.parse(mark.asOf) <= maxAgeMs;
+  return maxAgeMs !== undefined && watermark.to >= to && now.getTime() - Date.parse(watermark.asOf) <= maxAgeMs;
 }
 
 type RetryDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>;
@@ -75,11 +77,15 @@ export interface RetriedSlice extends UnreadSlice {
 }
 
 /** The slices of a watermark to request again, as far as they are within the sync's window. */
-export function slicesToRetry(definition: RetryDefinition, input: RequestBody, mark: WindowWatermark): RetriedSlice[] {
+export function slicesToRetry(
+  definition: RetryDefinition,
+  input: RequestBody,
+  watermark: WindowWatermark,
+): RetriedSlice[] {
   const { endpoint, request, window } = definition;
   const { days } = endpoint.paging;
   if (!days || !window) return [];
-  return (mark.unread ?? []).flatMap((slice) => {
+  return (watermark.unread ?? []).flatMap((slice) => {
     const task = taskOf(definition, { ...request, ...input, ...slice.fields }, input, slice.depth);
     const { from, to } = daysOf(days, task.request);
     const isBefore = to < window.from;

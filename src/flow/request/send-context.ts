@@ -39,7 +39,7 @@ export interface SendContext extends Effects {
   /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
   readonly commits: Pick<GroupCommit, 'markSent'>;
   /** Commits the answer's bytes and returns its id. The load settles the cost later. */
-  readonly store: (request: SentRequest, answer: AnsweredOutcome, aside: Reservation) => Promise<string>;
+  readonly store: (request: SentRequest, answer: AnsweredOutcome, reservation: Reservation) => Promise<string>;
   readonly ops: Ops;
   readonly lease: Lease;
   readonly breaker: Breaker;

@@ -178,16 +178,16 @@ class RunExecution {
   async #handle(request: LedgerRequest, onAnswer: () => void): Promise<void> {
     await this.#loads.waitUntil(() => this.#loader.backlog() <= BACKLOG || this.#isStopping());
     if (this.#isStopping() || (await this.#endUnsent(request)) || this.#isStopping()) return;
-    const decision = request.asksAgain ? ({ do: 'ask' } as const) : this.#splitter.decide(request);
+    const decision = request.asksAgain ? ({ do: 'send' } as const) : this.#splitter.decide(request);
     switch (decision.do) {
-      case 'cut': {
+      case 'split': {
         const split = (): Promise<void> => splitPlanned(this.#context, request, decision.parts, this.#splitter);
         return this.#loader.exclusively(split).finally(this.#lookAgain);
       }
       case 'wait':
         // Another request may start while this one waits.
         return this.#requests.track(decision.until.then(() => this.#handleWhenFree(request)));
-      case 'ask':
+      case 'send':
         return this.#send(request, onAnswer);
     }
   }

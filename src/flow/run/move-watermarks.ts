@@ -28,7 +28,7 @@ import {
 export const LOG_WATERMARK = 'log';
 
 /** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
-export const logMark = (text: string | undefined, now: Date): string | undefined =>
+export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
   text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
 
 export interface WatermarkContext {
@@ -61,12 +61,14 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
     .executeTakeFirstOrThrow();
   const upTo = Number(open.n) === 0 ? run.startedAt : open.from;
   if (upTo === null) return;
-  const mark = earlier(upTo, await certainlyRead(ops, schema, run));
+  const watermark = earlier(upTo, await certainlyRead(ops, schema, run));
   // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark.
   const before =
-    Number(open.n) === 0 ? undefined : logMark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
-  if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
-    await writeWatermark(ops, definition.name, LOG_WATERMARK, mark, now());
+    Number(open.n) === 0
+      ? undefined
+      : parseLogWatermark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
+  if ((microsOf(watermark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
+    await writeWatermark(ops, definition.name, LOG_WATERMARK, watermark, now());
 }
 
 /**
@@ -128,20 +130,20 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
 
 async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
   const ends = await inputEnds(ops, context.run.id);
-  const marks = await readWatermarks(ops, context.definition.name);
+  const watermarks = await readWatermarks(ops, context.definition.name);
   for (const end of ends) {
     const name = windowWatermarkName(context.definition, end.input);
     const now = context.now();
-    const before = parseWindowWatermark(marks.get(name), context.definition, now);
+    const before = parseWindowWatermark(watermarks.get(name), context.definition, now);
     // If a clock that was ahead set the receipt time, the send time is unknown.
     const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
-    const mark = end.done && isKnown ? markAfter(context.definition, days, before, end) : undefined;
-    if (mark) await writeWatermark(ops, context.definition.name, name, JSON.stringify(mark), now);
+    const watermark = end.done && isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;
+    if (watermark) await writeWatermark(ops, context.definition.name, name, JSON.stringify(watermark), now);
   }
 }
 
 /** Returns the watermark of an input after a run; undefined if the run gives no information about it. */
-function markAfter(
+function watermarkAfter(
   definition: SyncDefinition,
   days: Days,
   before: WindowWatermark | undefined,

@@ -32,7 +32,7 @@ export interface LogReadContext
   /** Returns the prices of a sync's calls. */
   readonly pricesOf: (definition: SyncDefinition) => Promise<PriceBook>;
   /** Runs one log read at a time. Reads share a run name, and a new read abandons the one before. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** The result of a log read. */
@@ -84,7 +84,7 @@ export async function readLogPages(
   deepest: number,
   signal: AbortSignal,
 ): Promise<LogRead> {
-  return context.inTurn(() => readNow(context, bodies, deepest, signal));
+  return context.oneAtATime(() => readNow(context, bodies, deepest, signal));
 }
 
 async function readNow(

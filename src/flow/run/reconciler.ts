@@ -42,9 +42,9 @@ export function openReconciler(context: LogReadContext): ResolveLostAnswers {
     // Later callers wait for the next read.
     pending = undefined;
     if (signal.aborted) return [];
-    const doubts = await readOpen();
+    const lostAnswers = await readOpen();
     const identifiers = await retryTransient(() => readLogIdentifiers(context.warehouse), context);
-    const stretches = stretchesOf(doubts, identifiers);
+    const stretches = stretchesOf(lostAnswers, identifiers);
     const [oldest] = stretches;
     if (!oldest) return [];
     if (!isPaused) {
@@ -80,10 +80,10 @@ export function openReconciler(context: LogReadContext): ResolveLostAnswers {
 /** Waits until the log must list the attempts; before that, a missing row may still appear. */
 async function waitUntilListed(
   { now, sleep }: LogReadContext,
-  doubts: readonly LostAnswer[],
+  lostAnswers: readonly LostAnswer[],
   signal: AbortSignal,
 ): Promise<void> {
-  const newest = Math.max(...doubts.map(({ sentAt }) => sentAt.getTime()));
+  const newest = Math.max(...lostAnswers.map(({ sentAt }) => sentAt.getTime()));
   const waitMs = newest + LISTED_AFTER_MS - now().getTime();
   if (waitMs <= 0 || waitMs > LISTED_AFTER_MS) return;
   try {
@@ -97,11 +97,13 @@ async function waitUntilListed(
 const CLOCK_MS = 10_000;
 
 /** The ranges of the log that must contain the attempts, oldest first. */
-function stretchesOf(doubts: readonly LostAnswer[], identifiers: LogIdentifiers): TimeRange[] {
+function stretchesOf(lostAnswers: readonly LostAnswer[], identifiers: LogIdentifiers): TimeRange[] {
   const marginMs = toleranceMs(identifiers) + CLOCK_MS;
   const offsetMs = identifiers.offsetMs ?? 0;
   const stretches: { from: Date; to: Date }[] = [];
-  for (const { sentAt, noticedAt, timeoutMs } of doubts.toSorted((a, b) => a.sentAt.getTime() - b.sentAt.getTime())) {
+  for (const { sentAt, noticedAt, timeoutMs } of lostAnswers.toSorted(
+    (a, b) => a.sentAt.getTime() - b.sentAt.getTime(),
+  )) {
     const sentMs = sentAt.getTime();
     const endedMs = Math.min(noticedAt.getTime(), sentMs + timeoutMs);
     const from = new Date(sentMs + offsetMs - marginMs);

@@ -73,10 +73,10 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     if (notice) onNotice(notice);
   };
   const sequential = pLimit(1);
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => sequential(work);
+  const oneAtATime = <T>(work: () => Promise<T>): Promise<T> => sequential(work);
   const shared = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
   const pricesOf = (other: SyncDefinition) => retryTransient(() => readPrices(warehouse, config, other), effects);
-  const reading: LogReadContext = { ...shared, pricesOf, inTurn };
+  const reading: LogReadContext = { ...shared, pricesOf, oneAtATime };
   const meter = await meterFor(invocation, segment, reading);
   const known = (): PriceBook => meter?.prices() ?? prices;
   const resolveLost = definition.endpoint.paging.by === 'cursor' ? undefined : openReconciler(reading);

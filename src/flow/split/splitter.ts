@@ -22,8 +22,8 @@ import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** Send a request, replace it by parts, or wait for requests of its question that are in flight. */
 export type SplitDecision =
-  | { readonly do: 'ask' }
-  | { readonly do: 'cut'; readonly parts: Follow }
+  | { readonly do: 'send' }
+  | { readonly do: 'split'; readonly parts: Follow }
   | { readonly do: 'wait'; readonly until: Promise<void> };
 
 const NOT_ALLOWED = 'as many items as requested, and its parts would take more requests than its days and facets need';
@@ -44,7 +44,7 @@ interface QuestionState {
   /** Answers of this run that were not full, and the sum of their filled shares. */
   readonly roomy: { answers: number; filled: number };
   /** The days of the slices in flight, as numbers. */
-  readonly underWay: Set<Window>;
+  readonly inFlight: Set<Window>;
   /** Resolves when a request in flight ends. */
   change: PromiseWithResolvers<void>;
 }
@@ -120,11 +120,11 @@ export class Splitter {
     const options = this.followOptionsFor(input);
     // A request that was sent may have been answered, so it is not replaced by its parts.
     const parts = question && attempts === 0 ? paging.splitBefore?.(request, options) : undefined;
-    if (!question || !parts) return { do: 'ask' };
-    if (!isAllowed(paging, { request, isAsked: false }, parts.requests, options)) return { do: 'ask' };
+    if (!question || !parts) return { do: 'send' };
+    if (!isAllowed(paging, { request, isAsked: false }, parts.requests, options)) return { do: 'send' };
     return isEarly(question, paging.days && windowOf(request, paging.days))
       ? { do: 'wait', until: question.change.promise }
-      : { do: 'cut', parts };
+      : { do: 'split', parts };
   }
 
   /** Marks a request as in flight; call the returned function once its answer is loaded, or if there is none. */
@@ -133,9 +133,9 @@ export class Splitter {
     const question = this.#find(input);
     const window = days && windowOf(request, days);
     if (!question || !window) return () => undefined;
-    question.underWay.add(window);
+    question.inFlight.add(window);
     return () => {
-      if (!question.underWay.delete(window)) return;
+      if (!question.inFlight.delete(window)) return;
       question.change.resolve();
       question.change = Promise.withResolvers();
     };
@@ -162,7 +162,7 @@ export class Splitter {
       evidence: new Evidence(canonicalRequest(endpoint, { ...request, ...input }), days),
       answers: 0,
       roomy: { answers: 0, filled: 0 },
-      underWay: new Set(),
+      inFlight: new Set(),
       change: Promise.withResolvers(),
     };
     this.#questions.set(canonicalJson(input), question);
@@ -185,11 +185,11 @@ const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > BEYOND +
  * True if requests in flight would improve a split. The first requests of a question qualify: as many may run at once
  * as were answered before. Requests near days that came back full against the estimate qualify too.
  */
-function isEarly({ evidence: { density }, answers, underWay }: QuestionState, window: Window | undefined): boolean {
-  if (underWay.size === 0) return false;
-  if (underWay.size >= answers) return true;
+function isEarly({ evidence: { density }, answers, inFlight }: QuestionState, window: Window | undefined): boolean {
+  if (inFlight.size === 0) return false;
+  if (inFlight.size >= answers) return true;
   const near = window && density.underestimatedDays(window.from, window.to);
-  return near !== undefined && [...underWay].some(({ from, to }) => from <= near.to && to >= near.from);
+  return near !== undefined && [...inFlight].some(({ from, to }) => from <= near.to && to >= near.from);
 }
 
 /** Plans the parts of a request in its place; does nothing if the request is no longer planned. */

@@ -187,9 +187,9 @@ export function firstWord(statement: string): string {
 /** The length of a block comment. These comments nest. */
 function commentLength(text: string): number {
   let depth = 0;
-  for (const { 0: mark, index } of text.matchAll(/\/\*|\*\//g)) {
-    depth += mark === '/*' ? 1 : -1;
-    if (depth === 0) return index + mark.length;
+  for (const { 0: delimiter, index } of text.matchAll(/\/\*|\*\//g)) {
+    depth += delimiter === '/*' ? 1 : -1;
+    if (depth === 0) return index + delimiter.length;
   }
   return text.length;
 }

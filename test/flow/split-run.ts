@@ -13,22 +13,22 @@ export interface Slice {
   readonly request: RequestBody;
   readonly returned: number;
   readonly isFull: boolean;
-  /** Why it is a lower bound; undefined of one that is not. */
+  /** Why it is a lower bound; undefined if it is not one. */
   readonly lowerBound: string | undefined;
 }
 
-export interface CutRun {
-  /** In the order of asking. */
+export interface SplitRun {
+  /** In the order of the requests. */
   readonly sent: readonly Slice[];
-  /** Ids of the filings that came. */
+  /** Ids of the returned filings. */
   readonly found: ReadonlySet<number>;
   /** Questions that were split without being sent. */
-  readonly cut: number;
+  readonly split: number;
   /** When the last answer came; one takes 1.5 on average. */
   readonly took: number;
 }
 
-export interface CutRunOptions {
+export interface SplitRunOptions {
   readonly order: Order;
   readonly inFlight: number;
   readonly splitBy: SplitBy;
@@ -46,7 +46,7 @@ export interface CutRunOptions {
 export const UNREADABLE = 'its answer could not be read';
 
 /** Requests a world completely: in the order planned, so many in flight at once, each answered after a time of its own. */
-export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
+export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun {
   const draw = drawn(99);
   const {
     order,
@@ -60,14 +60,14 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     latency = () => 1 + draw(),
   } = options;
   const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
-  const cutting = new Splitter(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
+  const splitter = new Splitter(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
   const sent: Slice[] = [];
   const found = new Set<number>();
   const planned = new Set<string>();
   const queue: RequestBody[] = [];
   const early: RequestBody[] = [];
-  const underWay: { readonly at: number; readonly request: RequestBody; readonly left: () => void }[] = [];
-  let [now, cut] = [0, 0];
+  const running: { readonly at: number; readonly request: RequestBody; readonly left: () => void }[] = [];
+  let [now, split] = [0, 0];
   const plan = (requests: readonly RequestBody[]): void => {
     for (const it of requests) {
       const canonical = canonicalRequest(endpoint, it);
@@ -78,25 +78,25 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     }
   };
   const begin = (it: RequestBody): void => {
-    const turn = cutting.decide({ input: {}, request: it, attempts: 0 });
-    if (turn.do === 'wait') early.push(it);
-    else if (turn.do === 'cut') {
-      cut += 1;
-      cutting.recordSplit({}, { request: it, items: [] }, turn.parts.requests);
-      plan(turn.parts.requests);
-    } else underWay.push({ at: now + latency(), request: it, left: cutting.start({ input: {}, request: it }) });
+    const decision = splitter.decide({ input: {}, request: it, attempts: 0 });
+    if (decision.do === 'wait') early.push(it);
+    else if (decision.do === 'split') {
+      split += 1;
+      splitter.recordSplit({}, { request: it, items: [] }, decision.parts.requests);
+      plan(decision.parts.requests);
+    } else running.push({ at: now + latency(), request: it, left: splitter.start({ input: {}, request: it }) });
   };
-  const end = ({ at, request: it, left }: (typeof underWay)[number]): void => {
+  const end = ({ at, request: it, left }: (typeof running)[number]): void => {
     now = at;
     const truth = answerOf(world, it, order, draw);
     const given = respond(it, truth);
     const filings = given === undefined ? truth : (given ?? []);
     for (const { id } of filings) found.add(id);
     const step = { request: it, items: filings.map(itemOf) };
-    if (given !== null) cutting.learn({}, step);
+    if (given !== null) splitter.learn({}, step);
     const { requests, lowerBound } =
-      given === null ? { requests: [], lowerBound: UNREADABLE } : cutting.followOf({}, step);
-    cutting.recordSplit({}, step, requests);
+      given === null ? { requests: [], lowerBound: UNREADABLE } : splitter.followOf({}, step);
+    splitter.recordSplit({}, step, requests);
     sent.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
     plan(requests);
     left();
@@ -104,22 +104,22 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
   };
   plan([{ ...request, count, date_from: world.from, date_to: world.to }]);
   for (;;) {
-    for (let next = queue[0]; next && underWay.length < inFlight; next = queue[0]) {
+    for (let next = queue[0]; next && running.length < inFlight; next = queue[0]) {
       queue.shift();
       begin(next);
     }
-    const [first] = underWay.toSorted((a, b) => a.at - b.at);
+    const [first] = running.toSorted((a, b) => a.at - b.at);
     if (!first) break;
-    underWay.splice(underWay.indexOf(first), 1);
+    running.splice(running.indexOf(first), 1);
     end(first);
     if (sent.length > most) throw new Error(`more than ${most} requests`);
   }
   if (early.length > 0) throw new Error(`${early.length} questions wait for nothing`);
-  return { sent, found, cut, took: now };
+  return { sent, found, split, took: now };
 }
 
 /** Filings of the world that were not returned and match no slice that is a lower bound. */
-export function missed(world: FilingWorld, { sent, found }: CutRun): number {
+export function missed(world: FilingWorld, { sent, found }: SplitRun): number {
   const below = new Set(
     sent.flatMap(({ request, lowerBound }) =>
       lowerBound === undefined ? [] : world.matching(request).map(({ id }) => id),
