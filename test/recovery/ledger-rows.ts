@@ -13,7 +13,7 @@ export interface Sent {
   readonly at: number;
   readonly tookMs?: number;
   readonly endpoint?: string;
-  readonly count?: number;
+  readonly count?: number | undefined;
   readonly attempts?: number;
   readonly state?: string;
   /** An answer is stored, with this header. */

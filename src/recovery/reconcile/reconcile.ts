@@ -9,13 +9,8 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/lost-answers.ts';
 import { assessLosses } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
-import {
-  type ReconcileDb,
-  reconcileTables,
-  readLogIdentifiers,
-  matchCandidates,
-  matchIdentifiers,
-} from '../../ledger/match-log.ts';
+import { type ReconcileDb, reconcileTables, readLogIdentifiers, matchIdentifiers } from '../../ledger/match-log.ts';
+import { matchCandidates } from './match-candidates.ts';
 import { type InOrder, matchInOrder } from './matches-in-order.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
