@@ -1,50 +1,72 @@
 /** Runs that lose the database at one statement each: a run ends as if nothing was, and buys nothing twice. */
 import type { Summary } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { IS_LONG } from '../support/long.ts';
 import { DAY_MS } from './clock.ts';
 import { expireLeases } from './crash.ts';
 import { withStatementSpy } from './statement-spy.ts';
 import { oneGroup } from './chunks.ts';
 import { sentAgain, type Scene, sceneIn } from './scene.ts';
 
-/** Some hundred statements, each in a run of its own. */
+/** Some hundred statements. */
 export const PATIENT = { timeout: 600_000 };
+
+/**
+ * The statements whose commit begins a part of the work: a lease, or the row of a run. One statement of each part fails,
+ * so that the sweep repeats the work as often as the longest part has statements. In the long form, the work is one part.
+ */
+const PART_BEGINS = /^insert into "sluice_ops"."(?:leases|runs)"/;
 
 const away = (): Error =>
   Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' });
 
 interface Away {
   readonly warehouse: Warehouse;
-  /** The statement that failed; undefined when there were not so many. */
-  readonly met: () => string | undefined;
+  /** The statements that failed; none when no part has so many. */
+  readonly met: readonly string[];
 }
 
-/** The warehouse with one statement, by its number from 1, that fails once. */
+/** The warehouse with one statement of each part, by its number in the part from 1, that fails once. */
 function awayAt(warehouse: Warehouse, nth: number): Away {
   let seen = 0;
-  let met: string | undefined;
-  const statement = <T>(text: string, run: () => Promise<T>): Promise<T> => {
+  let hasBegun = false;
+  const met: string[] = [];
+  const statement = async <T>(text: string, run: () => Promise<T>): Promise<T> => {
     seen += 1;
-    if (seen !== nth) return run();
-    met = text;
-    return Promise.reject(away());
+    if (seen === nth) {
+      met.push(text);
+      hasBegun = false;
+      throw away();
+    }
+    const result = await run();
+    hasBegun ||= !IS_LONG && PART_BEGINS.test(text);
+    return result;
+  };
+  const beforeCommit = (): void => {
+    if (hasBegun) seen = 0;
+    hasBegun = false;
   };
   return {
     warehouse: {
-      ...withStatementSpy(warehouse, { statement }),
+      ...withStatementSpy(warehouse, { statement, beforeCommit }),
       session: (work, signal) => warehouse.session((run) => work((text) => statement(text, () => run(text))), signal),
     },
-    met: () => met,
+    met,
   };
 }
 
-/** Does the work once for each of its statements, each time on a later day, and returns the statements whose failure it did not survive. */
+/**
+ * Does the work until each of its statements has failed once, each time on a later day. Returns how many failed, and those
+ * whose
+ * failure it did not survive.
+ */
 export async function sweep(
   warehouse: Warehouse,
   work: (scene: Scene, disturbed: Warehouse) => Promise<{ readonly exitCode: number }>,
 ): Promise<{ readonly statements: number; readonly unborne: readonly unknown[] }> {
   const scene = await sceneIn(warehouse, { respond: oneGroup });
   const unborne: unknown[] = [];
+  let statements = 0;
   for (let nth = 1; ; nth++) {
     scene.clock.advance(DAY_MS);
     const { warehouse: disturbed, met } = awayAt(warehouse, nth);
@@ -53,8 +75,9 @@ export async function sweep(
     const bought = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
     const again = [...sentAgain(bought)];
     if ((ended as { exitCode?: number }).exitCode !== 0 || again.length > 0)
-      unborne.push([met(), errorsOf(ended), again]);
-    if (met() === undefined) return { statements: nth - 1, unborne };
+      unborne.push([met, errorsOf(ended), again]);
+    if (met.length === 0) return { statements, unborne };
+    statements += met.length;
     await expireLeases(warehouse);
   }
 }

@@ -66,9 +66,17 @@ function watched(
 }
 
 /** Ends every lease and frees every slot, as time would, so that a test need not wait for those of a dead process. */
-export const expireLeases = (warehouse: Warehouse): Promise<unknown> =>
+export async function expireLeases(warehouse: Warehouse): Promise<void> {
+  await expireSlots(warehouse);
+  await select(
+    warehouse,
+    `update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' returning name`,
+  );
+}
+
+/** Frees every slot of the limiter, as time would. */
+export const expireSlots = (warehouse: Warehouse): Promise<unknown> =>
   select(
     warehouse,
-    `with slots as (update sluice_ops.limiter_slots set expires_at = clock_timestamp() - interval '1 s')
-    update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' returning name`,
+    `update sluice_ops.limiter_slots set expires_at = clock_timestamp() - interval '1 s' returning number`,
   );
