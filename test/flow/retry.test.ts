@@ -18,7 +18,7 @@ describe('a failing service', () => {
 
     const run = only(await scene.sync(GROUPS));
 
-    expect(run).toMatchObject({ exitCode: 0, state: 'complete', requestedGroups: 3, sent: 4, answers: 3, points: 3 });
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', asked: 3, sent: 4, answers: 3, points: 3 });
     expect(Math.max(...scene.clock.slept)).toBeGreaterThanOrEqual(waitMs);
     expect(scene.sandbox.requests()).toHaveLength(4);
     expect(new Set(scene.sandbox.requests().map(({ requestId }) => requestId)).size).toBe(3);

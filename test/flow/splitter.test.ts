@@ -106,15 +106,15 @@ describe('a window', () => {
       [{ request: whole, items: [{}, {}] }],
       splitter.followOptionsFor({}),
     ).requests;
-    if (!first || !rest) throw new Error('it was not cut');
-    expect(splitter.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    if (!first || !rest) throw new Error('it was not split');
+    expect(splitter.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('split');
 
     const left = splitter.start({ input: {}, request: first });
     const decision = splitter.decide({ input: {}, request: rest, attempts: 0 });
     if (decision.do !== 'wait') throw new Error(`it is to ${decision.do}`);
     left();
     await decision.until;
-    expect(splitter.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    expect(splitter.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('split');
     // What was sent before may have been answered.
     expect(splitter.decide({ input: {}, request: rest, attempts: 1 })).toEqual({ do: 'send' });
   });
