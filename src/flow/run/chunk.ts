@@ -168,7 +168,7 @@ async function conclude(
 
 async function concludeWhole(
   ops: Ops,
-  { warehouse, config, effects }: Invocation,
+  invocation: Invocation,
   {
     definition,
     run,
@@ -182,21 +182,15 @@ async function concludeWhole(
   const stop = await firstStop(ops, run.id);
   // An error that concerns the complete endpoint leaves no request planned.
   if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, wholeRun, ['planned'], 'skipped');
-  return concludeRun(ops, {
+  return concludeRun(ops, invocation, {
     definition,
     run: wholeRun,
     covered,
-    reliedInputs: undefined,
     stop: stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false },
-    aborted: false,
-    failOnTruncated: false,
-    backfill: false,
     startedAt: new Date(run.startedAt),
     lost,
     missing,
-    schema: warehouse.schema,
-    now: effects.now,
-    isLimited: definition.budgetPerRun !== undefined || Object.keys(config.budget).length > 0,
+    isLimited: definition.budgetPerRun !== undefined || Object.keys(invocation.config.budget).length > 0,
   });
 }
 

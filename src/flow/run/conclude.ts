@@ -35,27 +35,28 @@ export interface ConcludeInput {
   readonly run: Run;
   readonly covered: number;
   /** Inputs that rely on answers of earlier runs; undefined if that is unknown, so any input may. */
-  readonly reliedInputs: readonly RequestBody[] | undefined;
+  readonly reliedInputs?: readonly RequestBody[] | undefined;
   readonly stop: RunStop | undefined;
-  readonly aborted: boolean;
-  readonly failOnTruncated: boolean;
+  readonly aborted?: boolean;
+  readonly failOnTruncated?: boolean;
   /** A backfill covers only its own range, so it moves no watermark. */
-  readonly backfill: boolean;
+  readonly backfill?: boolean;
   readonly startedAt: Date;
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools | undefined;
-  /** The schema of the analyst tables. */
-  readonly schema: string;
-  readonly now: () => Date;
   /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
 }
 
 /** Records the end of a run and returns its summary. */
-export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncSummary> {
-  if (!input.backfill) await moveWatermarks(ops, input);
+export async function concludeRun(
+  ops: Ops,
+  { warehouse, effects }: Pick<Invocation, 'warehouse' | 'effects'>,
+  input: ConcludeInput,
+): Promise<SyncSummary> {
+  if (!input.backfill) await moveWatermarks(ops, { ...input, schema: warehouse.schema, now: effects.now });
   const { paging } = input.definition.endpoint;
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
@@ -66,7 +67,7 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
   // This walk has read those pages again, because the watermark never moves past an unreadable page.
   if (paging.by === 'cursor' && !input.backfill && end.state === 'complete')
     await removeReadPages(ops, input.run.sync, input.run.id);
-  const at = input.now();
+  const at = effects.now();
   await endRun(ops, input.run.id, { ...end, at }, totals);
   return {
     sync: input.definition.name,
@@ -241,16 +242,17 @@ export interface RunOutcome {
  * warns of rows that were deleted while their answers are fresh.
  */
 export async function concludeOpenRun(
-  { warehouse, effects }: Invocation,
+  invocation: Invocation,
   { definition, options }: SyncRun,
   { run, covered, reliedInputs, lost, segment, startedAt }: OpenedRun,
   { lease, stop, missing, aborted }: RunOutcome,
 ): Promise<SyncSummary> {
+  const { warehouse, effects } = invocation;
   const ops = operationsOf(warehouse);
   const summary = await retryTransient(async () => {
     // Another process that took over this run will conclude it.
     await assertLease(ops, lease);
-    return concludeRun(ops, {
+    return concludeRun(ops, invocation, {
       definition,
       run,
       covered,
@@ -261,8 +263,6 @@ export async function concludeOpenRun(
       startedAt,
       failOnTruncated: options.failOnTruncated,
       backfill: options.from !== undefined || options.to !== undefined,
-      schema: warehouse.schema,
-      now: effects.now,
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),
     });
