@@ -10,6 +10,8 @@ const PURE = ['architecture', 'async', 'config', 'extract', 'plan', 'redaction',
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Tests create much and keep little: the default of 16 MB took 7 % more processor time in test/flow/splitter.test.ts.
+    execArgv: ['--max-semi-space-size=64'],
     // Twice the cores of a small machine, because tests of processes mostly wait.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -37,8 +37,8 @@ export async function digester(ops: Ops, random?: () => Uint8Array): Promise<Dig
 }
 
 const digesterOf = (salt: Uint8Array): Digester => {
-  const digest = (...parts: readonly string[]): string =>
-    createHmac('sha256', salt).update(JSON.stringify(parts)).digest('hex');
+  const digestOf = remembered((text) => createHmac('sha256', salt).update(text).digest('hex'));
+  const digest = (...parts: readonly string[]): string => digestOf(JSON.stringify(parts));
   return {
     ofKey: (table, key) => digest('key', table, ...key),
     ofName: (table, name) => digest('name', table, name),

@@ -91,18 +91,23 @@ function endOfTrace(text: string, start: number, { isTrace }: TraceDigests): num
 const isInPath = (text: string, start: number): boolean => text[start - 1] === '/';
 const beforeUnderscore = (word: string): string => word.slice(0, word.includes('_') ? word.indexOf('_') : word.length);
 
-/** The number of distinct words is small, and each costs a digest. */
+/** The number of distinct texts is small, and each costs a digest. */
 const MOST_REMEMBERED = 100_000;
+/** Longer texts rarely come again. */
+const LONGEST_REMEMBERED = 200;
 
-/** The same function with cached results. */
-export function remembered(answerFor: (word: string) => boolean): (word: string) => boolean {
-  const answers = new Map<string, boolean>();
-  return (word) => {
-    const before = answers.get(word);
+/** The same function with cached results for short texts. */
+export function remembered<Answer extends boolean | string>(
+  answerFor: (text: string) => Answer,
+): (text: string) => Answer {
+  const answers = new Map<string, Answer>();
+  return (text) => {
+    if (text.length > LONGEST_REMEMBERED) return answerFor(text);
+    const before = answers.get(text);
     if (before !== undefined) return before;
     if (answers.size >= MOST_REMEMBERED) answers.clear();
-    const answer = answerFor(word);
-    answers.set(word, answer);
+    const answer = answerFor(text);
+    answers.set(text, answer);
     return answer;
   };
 }
