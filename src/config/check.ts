@@ -1,5 +1,5 @@
 /** Checks a config tree against a schema. Each message says what was found, what is allowed, and where. */
-import type * as z from 'zod';
+import * as z from 'zod';
 import { coerce } from './values/coerce.ts';
 import { insteadOf, nearest } from './document/nearest.ts';
 import type { ReportProblem } from './document/problem.ts';
@@ -25,13 +25,21 @@ export function check<T>(
   keySpan: Span = tree.span,
   under = '',
 ): Checked<T> | undefined {
-  const shape = jsonSchemaOf(schema);
-  const written = coerce(shape, tree);
+  const written = coerce(shapeOf(schema, tree), tree);
   const parsed = schema.safeParse(written);
   if (parsed.success) return { written, value: parsed.data };
+  const shape = jsonSchemaOf(schema);
   for (const { span, message } of refusalsOf(parsed.error.issues, { shape, tree, keySpan, under }))
     report(span, message);
   return undefined;
+}
+
+/** The JSON Schema of the keys that the tree has. Converting all keys of a config takes longer than checking it. */
+function shapeOf(schema: z.ZodType, tree: Tree): JsonSchema {
+  if (tree.kind !== 'map' || !(schema instanceof z.ZodObject)) return jsonSchemaOf(schema);
+  const known = tree.entries.filter(({ key }) => Object.hasOwn(schema.shape, key));
+  const properties = known.map(({ key }) => [key, jsonSchemaOf(schema.shape[key] as z.ZodType)] as const);
+  return { properties: Object.fromEntries(properties) };
 }
 
 interface Refusal {
