@@ -69,7 +69,10 @@ export interface Drift {
 export interface Batch {
   /** The number of top-level items; 1 for an answer that is rejected completely. */
   readonly received: number;
-  /** The decoded top-level items, for paging; empty for an answer that is rejected completely. */
+  /**
+   * The top-level items with the fields that paging reads, undefined if it reads none. Empty for an answer that is
+   * rejected completely. The other fields are omitted, because batches stay in memory until they are committed.
+   */
   readonly items: readonly unknown[];
   /** By root table, in the order of the answer. Two rows of a table may have the same id. */
   readonly roots: ReadonlyMap<string, readonly RootRow[]>;

@@ -62,7 +62,7 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
     resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, keyed)] as const));
   return {
     received: decoded.items.length,
-    items: decoded.items,
+    items: decoded.items.map((item) => itemForPaging(endpoint, item)),
     roots,
     bridge: bridge &&
       questionCells && {
@@ -81,6 +81,11 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
     forgotten,
     drift: drift.all(),
   };
+}
+
+function itemForPaging({ paging: { itemFields } }: Endpoint, item: unknown): unknown {
+  if (!itemFields) return undefined;
+  return isObject(item) ? Object.fromEntries(itemFields.map((name) => [name, item[name]])) : item;
 }
 
 /** Far more than any `count` returns. During a load, the rows take about 3 kB each, and all are in memory. */

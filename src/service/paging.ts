@@ -9,7 +9,7 @@ import { Evidence, type WindowFields, windowOf } from './window/evidence.ts';
 import { AT_LEAST } from './window/full-answer.ts';
 import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
 
-/** A request and the items of its answer. */
+/** A request and the items of its answer, as far as the strategy reads them. */
 export interface PageStep {
   readonly request: RequestBody;
   readonly items: readonly unknown[];
@@ -44,6 +44,8 @@ export interface Paging {
   readonly days?: Days;
   /** The list field in which a minus sign excludes a value, so that one request can ask for all other values. */
   readonly remainder?: string | undefined;
+  /** The fields of an item that the strategy reads. Without them it reads only the number of items. */
+  readonly itemFields?: readonly string[];
   /** Never throws. `steps` are one walk, oldest first. Only cursor paging reads more than the last step. */
   readonly follow: (steps: readonly PageStep[], ways: FollowOptions) => Follow;
   /**
@@ -106,6 +108,7 @@ export const window = (remainder: string | undefined, fields: Days): Paging => (
   ownFields: [],
   days: fields,
   remainder,
+  itemFields: [fields.day, ...Object.values(fields.kinds)],
   follow: (steps, ways) => {
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;

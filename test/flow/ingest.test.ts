@@ -1,5 +1,4 @@
 /** Answers that are ingested together: one transaction, the receipts of single loads, and no answer suffers for another. */
-import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { type IngestOptions, ingestAnswer, ingestAnswers, ingestGroups } from '../../src/flow/ingest/ingest.ts';
 import type { AnswerToLoad } from '../../src/flow/ingest/read-answer.ts';
@@ -209,7 +208,9 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
         }
       },
     });
-    expect(takens.map(({ batch }) => batch.items)).toEqual(bodies.map((items) => [expect.objectContaining(items[0])]));
+    expect(takens.map(({ batch }) => batch.roots.get('photoshare_users')?.map(({ id }) => id))).toEqual(
+      ['1', '2', '3', '3', '4', '5', '6'].map((id) => [id]),
+    );
     const pairs = ways.filter((it) => it.includes('+'));
     expect(pairs).not.toContain('3+4');
     expect(pairs).not.toContain('5+6');
@@ -226,7 +227,7 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     await ingestAnswers(warehouse, await storedIn(warehouse, 'microblog.user', bodies), {
       ...options,
       limits: ONE_BY_ONE,
-      mayPlanMore: ({ batch }) => isDeepStrictEqual(batch.items, bodies[2]),
+      mayPlanMore: ({ batch }) => batch.roots.get('microblog_users')?.[0]?.id === '2',
       wrapCommit: async (_, work) => {
         begun += 1;
         const mine = begun;

@@ -29,6 +29,7 @@ const GROWTH_MICROS = 60_000_000n;
 export const logWalk: Paging = {
   by: 'cursor',
   ownFields: ['cursor'],
+  itemFields: ['id', 'started_at', 'endpoint'],
   follow: (steps) => {
     const position = positionOf(steps.slice(-LOOK_BACK));
     if (!position || isAtEnd(position)) return DONE;
