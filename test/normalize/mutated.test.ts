@@ -4,12 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { ingestAnswer, ingestAnswers } from '../../src/flow/ingest/ingest.ts';
+import { ingestAnswers } from '../../src/flow/ingest/ingest.ts';
 import { planRequests } from '../../src/ledger/requests.ts';
 import { createRun } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
+import { decode } from '../../src/normalize/decode.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -55,9 +56,10 @@ async function sourcesIn(warehouse: Warehouse): Promise<Source[]> {
   );
   return Promise.all(
     answered.map(async ({ endpoint, request, sent }) => {
-      const how = { settles: true, now: scene.clock.now, sleep: scene.clock.sleep, random: () => 0 };
-      const { batch } = await ingestAnswer(warehouse, sent, how);
-      return { endpoint, request, items: batch.items.slice(0, ITEMS).map(short) };
+      const answer = await readAnswer(operationsOf(warehouse), sent);
+      const decoded = decode(answer?.body ?? new Uint8Array());
+      if (decoded.kind === 'unreadable') throw new Error(decoded.reason);
+      return { endpoint, request, items: decoded.items.slice(0, ITEMS).map(short) };
     }),
   );
 }
