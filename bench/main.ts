@@ -19,6 +19,7 @@ import { memory } from './memory.ts';
 import { planning } from './planning.ts';
 import { profile } from './profile.ts';
 import { replay } from './replay.ts';
+import { rows } from './rows.ts';
 import { smallAnswers } from './small-answers.ts';
 import { type Postgres, startPostgres } from './stage/postgres.ts';
 import { start } from './start.ts';
@@ -26,6 +27,7 @@ import { workers } from './workers.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   endToEnd,
+  rows,
   limit,
   makespan,
   smallAnswers,

@@ -16,21 +16,28 @@ import type { Workload } from './workload.ts';
 /** The schema of the analyst tables. */
 export const SCHEMA = 'sluice';
 
-/** The batch of each answer. */
-export function batchesOf(workload: Workload): Batch[] {
-  return Array.from({ length: workload.answers }, (_, index) => {
+/** A function for each answer that parses and normalizes its bytes. */
+export const normalizersOf = (workload: Workload): (() => Batch)[] =>
+  Array.from({ length: workload.answers }, (_, index) => {
     const body = { ...workload.request, [workload.field]: workload.wire(workload.input(index)) };
-    return batchOf(workload.endpoint, body, workload.items(index));
+    return normalizerOf(workload.endpoint, body, workload.items(index));
   });
-}
+
+/** The batch of each answer. */
+export const batchesOf = (workload: Workload): Batch[] =>
+  normalizersOf(workload).map((batchOfAnswer) => batchOfAnswer());
 
 /** The batch of one answer with these items. */
-export function batchOf(endpointName: string, body: RequestBody, items: readonly unknown[]): Batch {
+export const batchOf = (endpointName: string, body: RequestBody, items: readonly unknown[]): Batch =>
+  normalizerOf(endpointName, body, items)();
+
+function normalizerOf(endpointName: string, body: RequestBody, items: readonly unknown[]): () => Batch {
   const endpoint = endpointNamed(endpointName);
   if (!endpoint) throw new Error(`no endpoint ${endpointName}`);
   const request = canonicalRequest(endpoint, body);
   const question = { sync: 'bench', requestKey: requestKeyOf(endpoint.name, request), request };
-  return normalize(endpoint, question, Buffer.from(JSON.stringify(items)));
+  const bytes = Buffer.from(JSON.stringify(items));
+  return () => normalize(endpoint, question, bytes);
 }
 
 /** The open warehouse, with its schema. */
@@ -47,12 +54,16 @@ export async function warehouseAt(url: string): Promise<Warehouse> {
 /** Loads the batches as answers with ids from `firstAnswer`, many in a transaction; returns the number of rows written. */
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
-  for (const group of groupsOf(loadingsOf(batches, firstAnswer), DEFAULT_LOAD_LIMITS)) {
+  for (const group of loadGroupsOf(batches, firstAnswer)) {
     const receipts = await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, group));
     for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }
   return written;
 }
+
+/** The batches as answers from number `firstAnswer` on, in groups that are loaded together. */
+export const loadGroupsOf = (batches: readonly Batch[], firstAnswer: number) =>
+  groupsOf(loadingsOf(batches, firstAnswer), DEFAULT_LOAD_LIMITS);
 
 function* loadingsOf(batches: readonly Batch[], firstAnswer: number) {
   for (const [at, batch] of batches.entries()) {

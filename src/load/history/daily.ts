@@ -23,8 +23,8 @@ interface DailyRow {
   readonly date: string;
   /** The day's last answer that showed the entity. */
   readonly last: AnswerReceived;
-  /** Numbers by column, without those that no answer reported. */
-  readonly values: ReadonlyMap<string, DailyValue>;
+  /** Numbers by measure; undefined if no answer reported it. */
+  readonly values: readonly (DailyValue | undefined)[];
 }
 
 /**
@@ -63,17 +63,20 @@ function daysOf(
   seen: ObservationsById,
 ): readonly DailyRow[] {
   const days = new Map<string, DailyRow>();
-  const measures = measuresOf(table, daily);
+  const measures = daily.measures.map((measure) => measureReader(table, measure));
   for (const [id, shown] of seen) {
     for (const { answer, rows } of shown) {
       const by = answers[answer];
       const state = rows.reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
       if (!by || !state) continue;
-      const reported = valuesReported(measures, state, by);
-      if (reported.size === 0 && !rows.some(isFull)) continue;
+      const values = measures.map((valueOf): DailyValue | undefined => {
+        const value = valueOf(state);
+        return value === null ? undefined : { value, answer: by };
+      });
+      if (values.every((value) => value === undefined) && !rows.some(isFull)) continue;
       const date = by.receivedAt.slice(0, 10);
       const key = `${id}\0${date}`;
-      const day = { id, date, last: by, values: reported };
+      const day = { id, date, last: by, values };
       const known = days.get(key);
       days.set(key, known ? together(known, day) : day);
     }
@@ -83,16 +86,8 @@ function daysOf(
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
-/** A daily number: its column, and how to find it in an observation. */
-interface Measure {
-  readonly column: string;
-  readonly valueOf: (state: RowState) => Cell;
-}
-
-const measuresOf = (table: RootTable, { measures }: DailyTable): readonly Measure[] =>
-  measures.map((measure) => ({ column: measure.column, valueOf: measureReader(table, measure) }));
-
-function measureReader({ slots, children }: RootTable, { column, sum }: DailyMeasure): Measure['valueOf'] {
+/** A function that finds a daily number in an observation. */
+function measureReader({ slots, children }: RootTable, { column, sum }: DailyMeasure): (state: RowState) => Cell {
   if (!sum) {
     const slot = slots.get(column) ?? -1;
     return ({ values }) => values[slot] ?? null;
@@ -107,26 +102,17 @@ function measureReader({ slots, children }: RootTable, { column, sum }: DailyMea
   };
 }
 
-function valuesReported(measures: readonly Measure[], state: RowState, by: AnswerReceived): Map<string, DailyValue> {
-  return new Map(
-    measures.flatMap(({ column, valueOf }) => {
-      const value = valueOf(state);
-      return value === null ? [] : [[column, { value, answer: by }] as const];
-    }),
-  );
-}
-
 function together(a: DailyRow, b: DailyRow): DailyRow {
-  const isChanged = [...b.values].some(([column, it]) => {
-    const known = a.values.get(column);
-    return !known || (byReceipt(known.answer, it.answer) < 0 && String(known.value) !== String(it.value));
+  const newer = b.values.map((value, measure) => {
+    const known = a.values[measure];
+    return value && (!known || byReceipt(known.answer, value.answer) < 0) ? value : undefined;
+  });
+  const isChanged = newer.some((value, measure) => {
+    const known = a.values[measure];
+    return value && (!known || String(known.value) !== String(value.value));
   });
   if (!isChanged) return a;
-  const values = new Map(a.values);
-  for (const [column, it] of b.values) {
-    const known = values.get(column);
-    if (!known || byReceipt(known.answer, it.answer) < 0) values.set(column, it);
-  }
+  const values = a.values.map((known, measure) => newer[measure] ?? known);
   return { ...a, last: byReceipt(a.last, b.last) < 0 ? b.last : a.last, values };
 }
 
@@ -135,25 +121,26 @@ const valuesOf = (daily: DailyTable, days: readonly DailyRow[]): string[] =>
   cellsOf(daily).map((of) => arrayLiteralOf(days, of));
 
 /** Returns the cells of a day's row, by column. */
-function cellsOf({ entityKey, columns }: DailyTable): ((day: DailyRow) => Cell)[] {
+function cellsOf({ entityKey, columns, measures }: DailyTable): ((day: DailyRow) => Cell)[] {
   const machinery: Readonly<Record<string, (day: DailyRow) => Cell>> = {
     date: ({ date }) => date,
     _seen_at: ({ last }) => last.receivedAt,
     _answer_id: ({ last }) => last.answerId,
-    _earlier: earlierOf,
+    _earlier: ({ values, last }) => earlierOf(measures, values, last),
   };
   return columns.map(({ name }) => {
     const part = entityKey.indexOf(name);
-    const of = machinery[name] ?? ((day: DailyRow): Cell => day.values.get(name)?.value ?? null);
+    const measure = measures.findIndex(({ column }) => column === name);
+    const of = machinery[name] ?? (({ values }: DailyRow): Cell => values[measure]?.value ?? null);
     return part < 0 ? of : ({ id }) => id.split('\0')[part] ?? null;
   });
 }
 
 /** The numbers that the day's last answer did not report, each with its answer. */
-function earlierOf({ values, last }: DailyRow): Cell {
-  const earlier = [...values].filter(([, { answer: by }]) => byReceipt(by, last) < 0);
-  if (earlier.length === 0) return null;
-  return JSON.stringify(
-    Object.fromEntries(earlier.map(([name, { answer: by }]) => [name, [by.receivedAt, by.answerId]])),
-  );
+function earlierOf(measures: readonly DailyMeasure[], values: DailyRow['values'], last: AnswerReceived): Cell {
+  const earlier = measures.flatMap(({ column }, measure): [string, [string, string]][] => {
+    const by = values[measure]?.answer;
+    return by && byReceipt(by, last) < 0 ? [[column, [by.receivedAt, by.answerId]]] : [];
+  });
+  return earlier.length === 0 ? null : JSON.stringify(Object.fromEntries(earlier));
 }

@@ -85,6 +85,7 @@ function rowWriter({ table, contexts }: MergeTarget): (pending: PendingWrite) =>
 
 /** The lists to replace, each as a set. */
 export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWrite[] {
+  if (table.children.length === 0) return [];
   const parents = due.map(({ id, stored, write, steps }) => ({
     id,
     key: id.split('\0'),

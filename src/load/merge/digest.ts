@@ -98,7 +98,8 @@ export function childRows(child: ChildTable, rows: readonly ChildRow[]): readonl
   if (!isKeyed(child) || rows.length < 2) return rows;
   const own = child.key.slice(child.parentKey.length);
   const names = child.columns.slice(child.parentKey.length).map(({ name }) => name);
-  const idOf = (row: ChildRow): string => own.map((name) => String(row[names.indexOf(name)])).join('\0');
+  const keyCells = own.map((name) => names.indexOf(name));
+  const idOf = (row: ChildRow): string => keyCells.map((index) => String(row[index])).join('\0');
   return [...new Map(rows.map((row) => [idOf(row), row])).entries()]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, row]) => row);

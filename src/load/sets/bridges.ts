@@ -23,7 +23,8 @@ interface BridgeQuestion {
 
 interface Changes {
   readonly question: BridgeQuestion;
-  readonly fresh: readonly Row[];
+  /** New rows by key. */
+  readonly fresh: readonly (readonly [id: string, row: Row])[];
   readonly moved: readonly Row[];
   readonly gone: readonly RowTexts[];
 }
@@ -64,13 +65,13 @@ export async function loadBridges(
   if (gone.length > 0) await run.write(deleteRows(schema, table), arraysOf(table.key, gone));
   const moved = due.flatMap((it) => it.moved);
   if (moved.length > 0) await run.write(updateRows(schema, table), arraysOf(updatedColumns(table), moved));
-  const fresh = due.flatMap((it) => it.fresh).toSorted((a, b) => (keyOf(table.key, a) < keyOf(table.key, b) ? -1 : 1));
+  const fresh = due.flatMap((it) => it.fresh).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const names = table.columns.map(({ name }) => name);
   if (fresh.length > 0)
     await run.copyRows(
       schema,
       table,
-      copyText([{ key: [], rows: fresh.map((row) => names.map((name) => row[name] ?? null)) }]),
+      copyText([{ key: [], rows: fresh.map(([, row]) => names.map((name) => row[name] ?? null)) }]),
     );
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }
@@ -95,7 +96,7 @@ function changesOf(table: BridgeTable, stored: readonly RowTexts[], question: Br
   const known = new Map(stored.map((row) => [keyOf(table.key, row), row]));
   return {
     question,
-    fresh: [...returned].filter(([id]) => !known.has(id)).map(([, row]) => row),
+    fresh: [...returned].filter(([id]) => !known.has(id)),
     moved: [...returned]
       .filter(([id, row]) => known.has(id) && differs(table, known.get(id) ?? {}, row))
       .map(([, row]) => row),
