@@ -18,30 +18,48 @@ export interface Stream {
   readonly columns: Map<string, 'string' | 'integer' | 'number' | 'boolean'>;
 }
 
+/** Receives a row of the stream with this name and key. */
+export type PutRow = (name: string, key: readonly string[], row: FlatRow) => void;
+
 /** All answers of a workload as streams. A later row with the same key replaces an earlier one. */
 export function streamsOf(workload: Workload): Stream[] {
   const streams = new Map<string, Stream & { readonly seen: Map<string, FlatRow> }>();
-  const put = (name: string, key: readonly string[], row: FlatRow): void => {
+  const put: PutRow = (name, key, row) => {
     const stream = streams.get(name) ?? { name, key, rows: [], columns: new Map(), seen: new Map() };
     streams.set(name, stream);
     stream.seen.set(JSON.stringify(key.map((it) => row[it])), row);
     for (const [column, value] of Object.entries(row)) note(stream, column, value);
   };
-  const flatten = (name: string, key: readonly string[], parent: FlatRow, value: unknown): void => {
-    const row: Record<string, Value> = { ...parent };
-    const lists: [string, readonly unknown[]][] = [];
-    fill(row, lists, '', isObject(value) ? value : { value });
-    put(name, key, row);
-    // Elements may have fields of the same names as the key.
-    const own = Object.fromEntries(key.map((it) => [`of_${it}`, row[it] ?? null]));
-    for (const [path, list] of lists)
-      list.forEach((element, at) =>
-        flatten(`${name}_${path}`, [...Object.keys(own), 'of_position'], { ...own, of_position: at }, element),
-      );
-  };
-  for (let index = 0; index < workload.answers; index += 1)
-    for (const item of workload.items(index)) flatten(workload.name, workload.key, {}, item);
+  for (let index = 0; index < workload.answers; index += 1) flattenItems(workload, workload.items(index), put);
   return [...streams.values()].map(({ seen, ...stream }) => ({ ...stream, rows: [...seen.values()] }));
+}
+
+/** Passes the rows of the items and of all their lists to `put`. */
+export function flattenItems(
+  { name, key }: Pick<Workload, 'name' | 'key'>,
+  items: readonly unknown[],
+  put: PutRow,
+): void {
+  for (const item of items) flatten({ name, key, parent: {} }, item, put);
+}
+
+interface ListContext extends Pick<Stream, 'name' | 'key'> {
+  /** The columns that identify the owner of the row. */
+  readonly parent: FlatRow;
+}
+
+function flatten({ name, key, parent }: ListContext, value: unknown, put: PutRow): void {
+  const row: Record<string, Value> = { ...parent };
+  const lists: [string, readonly unknown[]][] = [];
+  fill(row, lists, '', isObject(value) ? value : { value });
+  put(name, key, row);
+  // Elements may have fields of the same names as the key.
+  const own = Object.fromEntries(key.map((it) => [`of_${it}`, row[it] ?? null]));
+  const keyOfElements = [...Object.keys(own), 'of_position'];
+  for (const [path, list] of lists)
+    list.forEach((element, at) =>
+      flatten({ name: `${name}_${path}`, key: keyOfElements, parent: { ...own, of_position: at } }, element, put),
+    );
 }
 
 function fill(
