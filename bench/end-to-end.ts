@@ -2,11 +2,13 @@
  * End to end: answers over loopback HTTP into normalized, keyed tables. Each contestant is a process of its own, measured
  * from start to exit. `sluice sync`, with ledger and stored answers, runs against dlt's rest_api source with merge and
  * nested child tables, and against MeltanoLabs target-postgres and sling, which get files of flat rows and send no request.
+ * `fetch + flatten + sling` is sling behind a script that requests the answers and flattens them within the measured time.
  */
 import { join } from 'node:path';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, type Measured, scaled, type Setting, type Target } from './core/benchmark.ts';
 import { dlt } from './peers/dlt.ts';
+import { fetchFlattenSling } from './peers/fetch-flatten-sling.ts';
 import { type Peer, PEER_SCHEMA } from './peers/peer.ts';
 import { sling } from './peers/sling.ts';
 import { targetPostgres } from './peers/target-postgres.ts';
@@ -24,6 +26,7 @@ const PEERS: Readonly<Record<string, () => Promise<Peer>>> = {
   'dlt tuned': () => dlt({ tuned: true }),
   'target-postgres': targetPostgres,
   sling,
+  'fetch + flatten + sling': fetchFlattenSling,
 };
 
 /** The required ratio of Sluice's rate to a peer's rate on the first load. It is 1 on the second load and for other peers. */

@@ -17,7 +17,7 @@ const ANSWERS = { filings: 60, posts: 150, groups: 10, photoshare: 300 } as cons
 const MOST_US = { filings: 2, posts: 8, groups: 13, photoshare: 7 } as const;
 
 /** Rounds before the measurement, in which the code is compiled. */
-const WARM_UP = 5;
+const WARM_UP = 20;
 
 export const rows: Benchmark = {
   name: 'rows',

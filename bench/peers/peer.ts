@@ -6,7 +6,7 @@ import type { Workload } from '../stage/workload.ts';
 export interface Peer {
   readonly version: string;
   /** Writes the input files of the peer before the measurement; returns a function that runs one load into a database. */
-  readonly prepare: (job: Job) => Promise<(databaseUrl: string) => Promise<Ran>>;
+  readonly prepare: (job: Job) => Promise<(databaseUrl: string) => Promise<Pick<Ran, 'wallMs'>>>;
   /** A pattern of the peer's internal tables, which hold no rows of the answers. */
   readonly bookkeeping: string;
 }

@@ -28,7 +28,7 @@ export interface SluiceOptions {
 }
 
 /** Enough to keep a local service busy. */
-const IN_FLIGHT = 8;
+export const IN_FLIGHT = 8;
 /** High enough that no request waits for the rate. */
 const UNLIMITED_RATE = 1_000_000;
 
