@@ -81,7 +81,7 @@ export type Decision =
       readonly next: string;
     }
   /** It may have been bought. `againAfterMs` is the wait before a paid retry; undefined if this run does not retry. */
-  | { readonly do: 'doubt'; readonly because: string; readonly againAfterMs: number | undefined };
+  | { readonly do: 'lost'; readonly because: string; readonly againAfterMs: number | undefined };
 
 type Rule =
   | { readonly rule: 'keep' | 'missing' | 'unpaid' | 'transient' | 'token' | 'payment' | 'redirected' }
@@ -171,10 +171,10 @@ export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, 
 
 function afterLoss(because: string, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
   if (policy.inDoubt === 'reconcile' && mayRetry('transient', attempt, policy))
-    return { do: 'doubt', because, againAfterMs: backoffMs(attempt.number, policy.waits, random) };
+    return { do: 'lost', because, againAfterMs: backoffMs(attempt.number, policy.waits, random) };
   return attempt.lostInvocations + 1 >= MAX_LOST_INVOCATIONS
     ? { do: 'fail', class: 'failing', scope: 'input', because, next: LOST_AGAIN_REASON }
-    : { do: 'doubt', because, againAfterMs: undefined };
+    : { do: 'lost', because, againAfterMs: undefined };
 }
 
 function afterAnswer(answer: AnsweredOutcome, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {

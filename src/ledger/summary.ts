@@ -19,7 +19,7 @@ export interface SyncSummary extends RunCounters {
   /** The quote of the plan before anything was sent, in points; null for a run that was not started. */
   readonly quote: QuotedPoints | null;
   /** Attempts of this run with lost answers, each with its outcome in the request log. */
-  readonly doubts: readonly LostAnswerSummary[];
+  readonly lostAnswers: readonly LostAnswerSummary[];
   /** Slices of this run that are lower bounds, at most 20. */
   readonly lowerBounds: readonly LowerBound[];
   /** Requests with unreadable answers, at most 20. */

@@ -68,7 +68,7 @@ describe('sync and status', () => {
     expect(synced.out).not.toContain('\u202e');
 
     const again = await sluice('sync', '--json');
-    expect((JSON.parse(again.out) as Summary).syncs.map(({ doubts }) => doubts)).toEqual([[], []]);
+    expect((JSON.parse(again.out) as Summary).syncs.map(({ lostAnswers }) => lostAnswers)).toEqual([[], []]);
 
     const status = JSON.parse((await sluice('status', '--json')).out) as { syncs: { sync: string }[] };
     expect(status.syncs.map(({ sync }) => sync)).toEqual(['costs', 'groups']);
@@ -99,7 +99,7 @@ describe('the lines of lost answers', () => {
     ...more,
   });
   const line = (more: Partial<LostAnswerSummary>): string | undefined =>
-    lostAnswerLines([{ sync: 'groups', doubts: [doubt(more)] }])[0];
+    lostAnswerLines([{ sync: 'groups', lostAnswers: [doubt(more)] }])[0];
 
   it.each([
     ['paid_and_lost', 3, 'paid, 3 points'],
@@ -115,7 +115,7 @@ describe('the lines of lost answers', () => {
 
   it('are at most 20, and none is long', () => {
     const lines = lostAnswerLines([
-      { sync: 'groups', doubts: Array.from({ length: 23 }, () => doubt({ input: 'x'.repeat(9000) })) },
+      { sync: 'groups', lostAnswers: Array.from({ length: 23 }, () => doubt({ input: 'x'.repeat(9000) })) },
     ]);
     expect(lines).toHaveLength(21);
     expect(lines.at(-1)).toBe('and 3 more lost answers\n');

@@ -175,9 +175,9 @@ describe('no answer', () => {
 
   it('to a request that was perhaps bought is in doubt, with a wait while paid retries are left', () => {
     const unknown: Outcome = { kind: 'unknown', reason: 'no answer within 330 s' };
-    expect(after(unknown)).toEqual({ do: 'doubt', because: 'no answer within 330 s', againAfterMs: 500 });
-    expect(after(unknown, { number: 3, paidRetries: 2 })).toMatchObject({ do: 'doubt', againAfterMs: undefined });
-    expect(after(unknown, { number: POLICY.maxAttempts })).toMatchObject({ do: 'doubt', againAfterMs: undefined });
+    expect(after(unknown)).toEqual({ do: 'lost', because: 'no answer within 330 s', againAfterMs: 500 });
+    expect(after(unknown, { number: 3, paidRetries: 2 })).toMatchObject({ do: 'lost', againAfterMs: undefined });
+    expect(after(unknown, { number: POLICY.maxAttempts })).toMatchObject({ do: 'lost', againAfterMs: undefined });
   });
 
   it('that was larger than is taken is not bought again', () => {
@@ -221,12 +221,12 @@ describe('a loop over decisions', () => {
             expect(attempt.number).toBeLessThanOrEqual(policy.maxAttempts);
             const decision = decide(came, attempt, policy, () => drawn);
             const waitMs =
-              decision.do === 'retry' ? decision.afterMs : decision.do === 'doubt' ? decision.againAfterMs : undefined;
+              decision.do === 'retry' ? decision.afterMs : decision.do === 'lost' ? decision.againAfterMs : undefined;
             if (waitMs === undefined) return;
             expect(Number.isInteger(waitMs)).toBe(true);
             expect(waitMs).toBeGreaterThanOrEqual(policy.waits.minMs);
             expect(waitMs).toBeLessThanOrEqual(policy.waits.maxRetryAfterMs + policy.waits.firstMs);
-            const paid = decision.do === 'doubt' || (decision.do === 'retry' && decision.paid);
+            const paid = decision.do === 'lost' || (decision.do === 'retry' && decision.paid);
             attempt = {
               ...attempt,
               number: attempt.number + 1,

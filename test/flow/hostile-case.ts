@@ -11,7 +11,7 @@ export const ENDS = {
     calls: 1,
     words: 'kept; quarantined, and not asked again in this run',
   },
-  doubt: { state: 'in_doubt', exitCode: 5, calls: 2, words: 'asked once more, then listed as in doubt' },
+  lost: { state: 'in_doubt', exitCode: 5, calls: 2, words: 'asked once more, then listed as in doubt' },
   tooLarge: { state: 'failed', exitCode: 4, calls: 1, words: 'refused, and not asked again' },
   redirected: { state: 'failed', exitCode: 4, calls: 1, words: 'not followed; the endpoint is asked no more' },
   rejected: { state: 'failed', exitCode: 4, calls: 1, words: 'an input that failed; not asked again' },

@@ -31,7 +31,7 @@ const resets: readonly HostileCase[] = [
     ).map(([where, bytes]) => ({
       does: `${end === 'reset' ? 'resets' : 'closes'} the connection ${where}`,
       answer: raw(bytes, end),
-      ends: 'doubt' as const,
+      ends: 'lost' as const,
       because: /^the connection was lost|^the answer is not (?:HTTP|as long as its header says)$/,
     })),
   ),
@@ -54,20 +54,20 @@ const lengths: readonly HostileCase[] = [
   {
     does: 'announces more bytes than it sends, and closes',
     answer: raw(head(200, { 'content-length': VALID.length + 9, connection: 'close' }) + VALID.toString(), 'close'),
-    ends: 'doubt',
+    ends: 'lost',
     because: /^the answer is not as long as its header says$|^the connection was lost/,
   },
   {
     does: 'announces more bytes than it sends, and waits',
     answer: raw(head(200, { 'content-length': VALID.length + 9 }) + VALID.toString(), 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: NOT_WHOLE,
     deadlineMs: SHORT_MS,
   },
   {
     does: 'announces two lengths',
     answer: raw(`HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[] `, 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: /^the answer is not as long as its header says$/,
   },
   {
@@ -76,13 +76,13 @@ const lengths: readonly HostileCase[] = [
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
       'stay',
     ),
-    ends: 'doubt',
+    ends: 'lost',
     because: /^the answer is not as long as its header says$/,
   },
   {
     does: 'announces a length that is no number',
     answer: raw('HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n[]', 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: NO_HTTP,
   },
   {
@@ -101,14 +101,14 @@ const lengths: readonly HostileCase[] = [
   {
     does: 'sends chunks without an end',
     answer: raw(`${head(200, { 'transfer-encoding': 'chunked' })}2\r\n[]\r\n`, 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: NOT_WHOLE,
     deadlineMs: SHORT_MS,
   },
   {
     does: 'sends chunks whose size is no number',
     answer: raw(`${head(200, { 'transfer-encoding': 'chunked' })}zz\r\n[]\r\n`, 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: /^the answer is not HTTP$|^the connection was lost/,
   },
   {
@@ -129,18 +129,18 @@ const dripping =
   };
 
 const slowness: readonly HostileCase[] = [
-  { does: 'says nothing', answer: () => undefined, ends: 'doubt', because: NO_ANSWER, deadlineMs: SHORT_MS },
+  { does: 'says nothing', answer: () => undefined, ends: 'lost', because: NO_ANSWER, deadlineMs: SHORT_MS },
   {
     does: 'drips its headers byte by byte',
     answer: dripping('HTTP/1.1 200 OK\r\nx: '),
-    ends: 'doubt',
+    ends: 'lost',
     because: NO_ANSWER,
     deadlineMs: SHORT_MS,
   },
   {
     does: 'drips its body byte by byte',
     answer: dripping(head(200, { 'content-length': 1000 })),
-    ends: 'doubt',
+    ends: 'lost',
     because: NOT_WHOLE,
     deadlineMs: SHORT_MS,
   },
@@ -150,7 +150,7 @@ const slowness: readonly HostileCase[] = [
       const more = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'), 20);
       socket.on('close', () => clearInterval(more));
     },
-    ends: 'doubt',
+    ends: 'lost',
     because: NO_ANSWER,
     deadlineMs: SHORT_MS,
   },
@@ -281,7 +281,7 @@ const statuses: readonly HostileCase[] = [
   {
     does: 'sends an unasked 100 Continue and closes',
     answer: raw('HTTP/1.1 100 Continue\r\n\r\n', 'close'),
-    ends: 'doubt',
+    ends: 'lost',
     because: LOST,
   },
   {
@@ -305,13 +305,13 @@ const statuses: readonly HostileCase[] = [
   {
     does: 'begins its answer in lower case',
     answer: raw(`http/1.1 200 ok\r\ncontent-length: ${VALID.length}\r\n\r\n${VALID.toString()}`, 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: NO_HTTP,
   },
   {
     does: 'changes the protocol (101)',
     answer: raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: LOST,
   },
   {
@@ -320,18 +320,18 @@ const statuses: readonly HostileCase[] = [
     ends: 'rejected',
     because: /^the service answered 999: x$/,
   },
-  { does: 'speaks HTTP/0.9', answer: raw('<html>old</html>', 'close'), ends: 'doubt', because: NO_HTTP },
-  { does: 'speaks another protocol', answer: raw('SSH-2.0-OpenSSH_9.6\r\n', 'stay'), ends: 'doubt', because: NO_HTTP },
+  { does: 'speaks HTTP/0.9', answer: raw('<html>old</html>', 'close'), ends: 'lost', because: NO_HTTP },
+  { does: 'speaks another protocol', answer: raw('SSH-2.0-OpenSSH_9.6\r\n', 'stay'), ends: 'lost', because: NO_HTTP },
   {
     does: 'sends random bytes',
     answer: raw(Buffer.from([0x16, 3, 1, 0, 0xff, 0, 0x80]), 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: NO_HTTP,
   },
   {
     does: 'puts a NUL into a header',
     answer: raw('HTTP/1.1 200 OK\r\nx: a\0b\r\ncontent-length: 2\r\n\r\n[]', 'stay'),
-    ends: 'doubt',
+    ends: 'lost',
     because: NO_HTTP,
   },
   {

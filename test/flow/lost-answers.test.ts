@@ -16,7 +16,7 @@ const logFails = (effect: FaultEffect): Fault => ({ on: { endpoint: 'token.reque
 /** How often the log was read. */
 const readings = ({ sandbox }: Scene): number =>
   sandbox.requests().filter(({ endpoint }) => endpoint === 'token.requests').length;
-const doubts = (scene: Scene) =>
+const lostAnswers = (scene: Scene) =>
   select<{ attempt: number; verdict: string | null; points: number | null; in_log: boolean }>(
     scene.warehouse,
     `select attempt::int, verdict, points::int, log_id is not null as in_log from sluice_ops.lost_answers
@@ -51,7 +51,7 @@ describe('a lost answer', () => {
       const run = only(await scene.sync(GROUPS));
 
       expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 4, answers: 3, points: 3 + cost });
-      expect(run.doubts).toEqual([
+      expect(run.lostAnswers).toEqual([
         {
           requestId: expect.any(String),
           attempt: 1,
@@ -62,7 +62,7 @@ describe('a lost answer', () => {
           points: cost,
         },
       ]);
-      expect(await doubts(scene)).toEqual([{ attempt: 1, verdict, points: cost, in_log: true }]);
+      expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict, points: cost, in_log: true }]);
       expect(await points(scene)).toBe(paid(scene));
       expect(
         await select(scene.warehouse, 'select sync, state, exit_code::int from sluice_ops.runs order by id'),
@@ -90,7 +90,7 @@ describe('a lost answer', () => {
     // Three points for three groups: none is left for what was never bought.
     const run = only(await scene.sync(GROUPS, { maxPoints: 3 }));
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 4, points: 3 });
-    expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'not_sent', points: 0, in_log: false }]);
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'not_sent', points: 0, in_log: false }]);
   });
 
   it('whose points are spent leaves none for another', async () => {
@@ -103,11 +103,11 @@ describe('a lost answer', () => {
   it('of the first request: without any other in the log, a missing row proves nothing', async () => {
     const scene = await sceneIn(await open(), { faults: [at(1, { kind: 'reset', stage: 'before' })] });
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, points: 4 });
-    expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'unknown', points: null, in_log: false }]);
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'unknown', points: null, in_log: false }]);
     // The log itself shows it later.
     const costs = GROUPS.replace('syncs:', 'syncs:\n  costs: { endpoint: token.requests }');
     await scene.sync(costs, { names: ['costs'] });
-    expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'not_sent', points: 0, in_log: false }]);
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'not_sent', points: 0, in_log: false }]);
     expect(await points(scene)).toBe(paid(scene));
   });
 
@@ -124,7 +124,7 @@ describe('a lost answer', () => {
     const scene = await sceneIn(await open(), { faults: [at(2, CUT), logFails(effect)] });
     const run = only(await scene.sync(GROUPS));
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 4, answers: 3, points: 4 });
-    expect(run.doubts).toMatchObject([{ verdict: 'unknown', points: null }]);
+    expect(run.lostAnswers).toMatchObject([{ verdict: 'unknown', points: null }]);
     expect(readings(scene)).toBeLessThanOrEqual(most);
     expect(scene.notices).toHaveLength(1);
     const reading = "select state, exit_code::int from sluice_ops.runs where sync = 'groups:log'";
@@ -156,7 +156,7 @@ describe('a lost answer', () => {
     const scene = await sceneIn(await open(), { faults: [...every, logFails({ kind: 'status', status: 404 })] });
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, sent: 6 });
     expect(readings(scene)).toBe(1);
-    expect((await doubts(scene)).map(({ verdict }) => verdict)).toEqual(['unknown', 'unknown', 'unknown']);
+    expect((await lostAnswers(scene)).map(({ verdict }) => verdict)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
   it('whose log has no end is looked for on so many pages and no more', async () => {
@@ -174,7 +174,7 @@ describe('a lost answer', () => {
     const run = only(await scene.sync(GROUPS));
     expect(run).toMatchObject({ exitCode: 0, truncated: 0 });
     expect(readings(scene)).toBe(50);
-    expect(run.doubts).toMatchObject([{ verdict: 'unknown' }]);
+    expect(run.lostAnswers).toMatchObject([{ verdict: 'unknown' }]);
   });
 
   it('is one of several that are lost together: one reading serves them all', async () => {
@@ -202,7 +202,7 @@ describe('a lost answer', () => {
     go.open();
     const run = only(await running);
     expect(run).toMatchObject({ exitCode: 0, sent: 6, answers: 3, points: 6 });
-    expect(run.doubts.map(({ verdict, points: cost }) => [verdict, cost])).toEqual(
+    expect(run.lostAnswers.map(({ verdict, points: cost }) => [verdict, cost])).toEqual(
       [1, 2, 3].map(() => ['paid_and_lost', 1]),
     );
     expect(
@@ -221,12 +221,12 @@ describe('a lost answer', () => {
     });
     const first = only(await scene.sync(GROUPS, { signal: stop.signal }));
     expect(first).toMatchObject({ exitCode: 5, state: 'interrupted' });
-    expect(first.doubts).toMatchObject([{ verdict: null, points: null }]);
+    expect(first.lostAnswers).toMatchObject([{ verdict: null, points: null }]);
     expect(readings(scene)).toBe(0);
 
     const second = only(await scene.sync(GROUPS));
     expect(second).toMatchObject({ exitCode: 0, continued: true, points: 4 });
-    expect(second.doubts).toMatchObject([{ attempt: 1, verdict: 'paid_and_lost', points: 1 }]);
+    expect(second.lostAnswers).toMatchObject([{ attempt: 1, verdict: 'paid_and_lost', points: 1 }]);
   });
 
   it('is looked for no longer when a signal comes meanwhile', async () => {
@@ -246,8 +246,8 @@ describe('a lost answer', () => {
     // No request waits for the log.
     const first = only(await running);
     go.open();
-    expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', inDoubt: 1, doubts: [{ verdict: null }] });
-    expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, doubts: [{ verdict: 'paid_and_lost' }] });
+    expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', inDoubt: 1, lostAnswers: [{ verdict: null }] });
+    expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, lostAnswers: [{ verdict: 'paid_and_lost' }] });
   });
 
   it('is distinguished from the others with a wrong clock, and by the identifier', async () => {
@@ -264,7 +264,7 @@ describe('a lost answer', () => {
     };
     const run = only(await scene.sync(GROUPS, { sleep }));
     expect(run).toMatchObject({ exitCode: 0, sent: 5 });
-    expect(run.doubts.map(({ verdict, points: cost }) => [verdict, cost])).toEqual([
+    expect(run.lostAnswers.map(({ verdict, points: cost }) => [verdict, cost])).toEqual([
       ['not_sent', 0],
       ['paid_and_lost', 1],
     ]);
@@ -274,12 +274,12 @@ describe('a lost answer', () => {
   it('with in_doubt: stop is listed, and nothing is sent, not to the log either', async () => {
     const scene = await sceneIn(await open(), { faults: [at(2, CUT)] });
     const run = only(await scene.sync(groups('in_doubt: stop')));
-    expect(run).toMatchObject({ exitCode: 5, state: 'partial', inDoubt: 1, doubts: [{ verdict: null }] });
+    expect(run).toMatchObject({ exitCode: 5, state: 'partial', inDoubt: 1, lostAnswers: [{ verdict: null }] });
     expect(readings(scene)).toBe(0);
     // A log that is read anyway settles it.
     const costs = groups('in_doubt: stop').replace('syncs:', 'syncs:\n  costs: { endpoint: token.requests }');
     await scene.sync(costs, { names: ['costs'] });
-    expect(await doubts(scene)).toEqual([{ attempt: 1, verdict: 'paid_and_lost', points: 1, in_log: true }]);
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'paid_and_lost', points: 1, in_log: true }]);
     expect(await states(scene.warehouse)).toMatchObject({ in_doubt: 1 });
   });
 
@@ -287,7 +287,7 @@ describe('a lost answer', () => {
     const scene = await sceneIn(await open(), { faults: [at(2, CUT), at(3, CUT)] });
     const first = only(await scene.sync(GROUPS));
     expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', inDoubt: 1, points: 4 });
-    expect(first.doubts.map(({ attempt, verdict, points: cost }) => [attempt, verdict, cost])).toEqual([
+    expect(first.lostAnswers.map(({ attempt, verdict, points: cost }) => [attempt, verdict, cost])).toEqual([
       [1, 'paid_and_lost', 1],
       [2, 'paid_and_lost', 1],
     ]);
@@ -303,7 +303,7 @@ describe('a lost answer', () => {
     });
     const costs = `${service()}\nsyncs:\n  costs: { endpoint: token.requests, accept: { rejects: 100% } }\n`;
     const run = only(await scene.sync(costs));
-    expect(run.doubts).toMatchObject([{ attempt: 1, verdict: 'unknown' }]);
+    expect(run.lostAnswers).toMatchObject([{ attempt: 1, verdict: 'unknown' }]);
     expect(await select(scene.warehouse, 'select distinct sync from sluice_ops.runs')).toEqual([{ sync: 'costs' }]);
   });
 
@@ -335,7 +335,7 @@ describe.each([
     const run = only(await scene.sync(GROUPS));
 
     expect(run).toMatchObject({ exitCode: 0, continued: true, sent: 4, points: 4 });
-    expect(run.doubts).toMatchObject([
+    expect(run.lostAnswers).toMatchObject([
       {
         attempt: 1,
         input: { group: '1002' },
@@ -358,7 +358,7 @@ describe.each([
       exitCode: 0,
       continued: true,
       points: 3,
-      doubts: [{ verdict: 'not_sent', points: 0 }],
+      lostAnswers: [{ verdict: 'not_sent', points: 0 }],
     });
   });
 
@@ -372,7 +372,7 @@ describe.each([
     const run = only(await scene.sync(GROUPS));
 
     expect(run).toMatchObject({ exitCode: 0, continued: false, sent: 3, points: 3 });
-    expect(run.doubts).toMatchObject([{ input: { group: '1002' }, verdict: 'paid_and_lost', points: 1 }]);
+    expect(run.lostAnswers).toMatchObject([{ input: { group: '1002' }, verdict: 'paid_and_lost', points: 1 }]);
     expect(await points(scene)).toBe(paid(scene));
     // A stretch of minutes was read, not days.
     expect(readings(scene)).toBeLessThanOrEqual(2);

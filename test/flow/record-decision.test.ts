@@ -27,12 +27,12 @@ const CASES: readonly (readonly [string, Decision, { readonly pointsBack: number
   ],
   [
     'lost and made again is settled after a look at the log',
-    { do: 'doubt', because, againAfterMs: 0 },
+    { do: 'lost', because, againAfterMs: 0 },
     { pointsBack: 0, isKnown: false },
   ],
   [
     'lost and left alone counts as the most',
-    { do: 'doubt', because, againAfterMs: undefined },
+    { do: 'lost', because, againAfterMs: undefined },
     { pointsBack: 0, isKnown: true },
   ],
 ];

@@ -116,7 +116,7 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
         warehouse,
         "select id, charged::int, points::int from sluice_ops.requests where endpoint <> 'token.requests' order by id",
       ),
-    doubts: () =>
+    lostAnswers: () =>
       select<{ verdict: string | null; points: number | null }>(
         warehouse,
         'select verdict, points::int from sluice_ops.lost_answers order by request_id, attempt',

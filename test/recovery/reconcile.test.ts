@@ -111,10 +111,10 @@ function usual(open: Open): void {
     await it.log({ at: 20 * SECOND, identifier: free.identifier, cost: 0 });
     await it.reconcile();
     // Nothing says that the log was read so far.
-    expect((await it.doubts()).map(({ verdict }) => verdict)).toEqual(['paid_and_lost', 'not_charged', 'unknown']);
+    expect((await it.lostAnswers()).map(({ verdict }) => verdict)).toEqual(['paid_and_lost', 'not_charged', 'unknown']);
     await it.read(600 * SECOND);
     await it.reconcile();
-    expect(await it.doubts()).toEqual([
+    expect(await it.lostAnswers()).toEqual([
       { verdict: 'paid_and_lost', points: 3 },
       { verdict: 'not_charged', points: 0 },
       { verdict: 'not_sent', points: 0 },
@@ -174,7 +174,7 @@ function further(open: Open): void {
     const rows = [await it.log({ at: 0, cost: 2 }), await it.log({ at: 5 * SECOND, cost: 3 })];
     await it.reconcile();
     expect(await it.matches()).toEqual(rows.map((row) => `${request.id} ${row} only_candidate`).toSorted());
-    expect(await it.doubts()).toEqual([{ verdict: 'paid_and_lost', points: 2 }]);
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'paid_and_lost', points: 2 }]);
     expect(await it.requests()).toEqual([{ id: request.id, charged: 5, points: 5 }]);
     // Two paid rows, one answer: the first was lost.
     expect(await it.sums()).toMatchObject({ matched: 2, chargedButLost: { rows: 1, points: 2 } });

@@ -15,7 +15,7 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { bridgeTables, rootTables } from '../../src/warehouse/schema/tables.ts';
 import type { Table } from '../../src/warehouse/schema/table-types.ts';
 import { select } from '../flow/rows.ts';
-import type { Arrival, Doubt, Entry, Facts, LeaseMove, Logged, Move, Row, StoredAnswer } from './facts.ts';
+import type { Arrival, LostAttempt, Entry, Facts, LeaseMove, Logged, Move, Row, StoredAnswer } from './facts.ts';
 import { type Change, changesOf } from './recording.ts';
 
 /** The facts that only the scenario knows. */
@@ -40,7 +40,7 @@ export async function factsOf(
     soleOwner: warehouse.kind === 'embedded',
     answers: await answersOf(warehouse, changes),
     rows: await rowsNamingAnswers(warehouse),
-    doubts: await doubtsOf(warehouse),
+    lostAnswers: await lostAnswersOf(warehouse),
     log: readsLog ? requests.filter(({ endpoint }) => endpoint !== LOG).map(loggedOf) : [],
     costs: readsLog ? await costsOf(warehouse) : [],
   };
@@ -181,7 +181,7 @@ async function rowsNamingAnswers(warehouse: Warehouse): Promise<Row[]> {
   return found;
 }
 
-async function doubtsOf(warehouse: Warehouse): Promise<Doubt[]> {
+async function lostAnswersOf(warehouse: Warehouse): Promise<LostAttempt[]> {
   const rows = await operationsOf(warehouse).selectFrom('lost_answers').select(['request_id', 'attempt']).execute();
   return rows.map(({ request_id: entryId, attempt }) => ({ entryId, attempt: Number(attempt) }));
 }

@@ -75,7 +75,7 @@ export interface Row {
   readonly answerId: string;
 }
 
-export interface Doubt {
+export interface LostAttempt {
   readonly entryId: string;
   readonly attempt: number;
 }
@@ -97,7 +97,7 @@ export interface Facts {
   readonly answers: readonly StoredAnswer[];
   readonly rows: readonly Row[];
   /** Attempts that are listed as lost. */
-  readonly doubts: readonly Doubt[];
+  readonly lostAnswers: readonly LostAttempt[];
   /** The service's log, and the table of costs; both empty if no sync reads the log. */
   readonly log: readonly Logged[];
   readonly costs: readonly Logged[];

@@ -92,7 +92,7 @@ const sound: Facts = {
     { row: group(1001), answerId: '5' },
     { row: group(1002), answerId: '6' },
   ],
-  doubts: [{ entryId: '2', attempt: 1 }],
+  lostAnswers: [{ entryId: '2', attempt: 1 }],
   log: [{ path: '/e', requestId: 'x1', cost: 1 }],
   costs: [{ path: '/e', requestId: 'x1', cost: 1 }],
   maxAgeMs: { groups: HOUR_MS },
@@ -171,7 +171,7 @@ describe('a history in the checker', () => {
       moves: [...sound.moves, moved('planned', 'sent', 20_040), moved('sent', 'abandoned', 20_060)],
       mostLost: 2,
     };
-    expect(violationsOf({ ...facts, doubts: [...sound.doubts, { entryId: '9', attempt: 1 }] })).toEqual([]);
+    expect(violationsOf({ ...facts, lostAnswers: [...sound.lostAnswers, { entryId: '9', attempt: 1 }] })).toEqual([]);
     expect(violationsOf(facts)).toEqual(['attempt 1 at request 9 was lost and is not listed']);
   });
 
@@ -202,9 +202,9 @@ describe('a history in the checker', () => {
       { arrivals: [{ ...first, requestKey: 'third' }, second, third] },
       ['arrival 1 is another request than its row of the ledger'],
     ],
-    'loses an attempt without listing it': [{ doubts: [] }, ['attempt 1 at request 2 was lost and is not listed']],
+    'loses an attempt without listing it': [{ lostAnswers: [] }, ['attempt 1 at request 2 was lost and is not listed']],
     'lists another attempt than the lost one': [
-      { doubts: [{ entryId: '2', attempt: 2 }] },
+      { lostAnswers: [{ entryId: '2', attempt: 2 }] },
       ['attempt 1 at request 2 was lost and is not listed'],
     ],
     'forgets an arrival': [

@@ -3,7 +3,7 @@
  * what the tables hold. It returns every broken promise. Pure, so the same facts get the same verdict.
  */
 
-import type { Arrival, Doubt, Entry, Facts, LeaseMove, Logged, Move } from './facts.ts';
+import type { Arrival, LostAttempt, Entry, Facts, LeaseMove, Logged, Move } from './facts.ts';
 
 /** The clocks of arrivals truncate microseconds. */
 const CLOCK_MS = 1;
@@ -119,14 +119,14 @@ function unannounced({ arrivals, entries, moves }: Facts): string[] {
 const lostMoves = ({ moves }: Facts): Move[] => moves.filter(({ from, to }) => from === 'sent' && to === 'in_doubt');
 
 /** Those, and abandoned attempts of log reads, which are never looked up. */
-const lostAttempts = ({ moves }: Facts): Doubt[] =>
+const lostAttempts = ({ moves }: Facts): LostAttempt[] =>
   moves
     .filter(({ from, to }) => from === 'sent' && (to === 'in_doubt' || to === 'abandoned'))
     .map(({ entryId, attempts }) => ({ entryId, attempt: attempts }));
 
 /** Lost attempts that are not listed, and arrivals without an answer or a loss. */
 function forgotten(facts: Facts): string[] {
-  const listed = new Set(facts.doubts.map(({ entryId, attempt }) => `${entryId}/${attempt}`));
+  const listed = new Set(facts.lostAnswers.map(({ entryId, attempt }) => `${entryId}/${attempt}`));
   const lost = lostAttempts(facts);
   const arrivals = grouped(facts.arrivals, ({ requestId }) => requestId);
   const answers = grouped(facts.answers, ({ entryId }) => entryId);

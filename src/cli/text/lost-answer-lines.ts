@@ -9,8 +9,8 @@ const MOST_LINES = 20;
 const MOST_CHARACTERS = 120;
 
 /** A line for each lost answer of these syncs, at most 20. */
-export function lostAnswerLines(syncs: readonly Pick<SyncSummary, 'sync' | 'doubts'>[]): string[] {
-  const lines = syncs.flatMap(({ sync, doubts }) => doubts.map((it) => `${lineOf(sync, it)}\n`));
+export function lostAnswerLines(syncs: readonly Pick<SyncSummary, 'sync' | 'lostAnswers'>[]): string[] {
+  const lines = syncs.flatMap(({ sync, lostAnswers }) => lostAnswers.map((it) => `${lineOf(sync, it)}\n`));
   const more = lines.length - MOST_LINES;
   return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${withNoun(more, 'more lost answer')}\n`] : lines;
 }

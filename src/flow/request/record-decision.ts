@@ -27,7 +27,7 @@ export function pointsSettlement(decision: Decision, reserved: number): PointsSe
     case 'keep':
     case 'missing':
       return { pointsBack: 0, isKnown: false };
-    case 'doubt':
+    case 'lost':
       return { pointsBack: 0, isKnown: decision.againAfterMs === undefined };
   }
 }
@@ -65,7 +65,7 @@ export async function recordDecision(
     }
     case 'fail':
       return recordFailure(request, context, outcome, decision);
-    case 'doubt':
+    case 'lost':
       return recordLostAnswer(request, context, decision);
   }
 }
@@ -110,7 +110,7 @@ async function recordFailure(
 async function recordLostAnswer(
   request: SentRequest,
   context: SendContext,
-  { because, againAfterMs }: Extract<Decision, { do: 'doubt' }>,
+  { because, againAfterMs }: Extract<Decision, { do: 'lost' }>,
 ): Promise<SendEnd | undefined> {
   const again = againAfterMs !== undefined;
   context.onLostAnswer(because, again);

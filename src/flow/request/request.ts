@@ -66,7 +66,7 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
     };
     try {
       await orAborted(context.sleep(afterMs, signal), signal);
-      if (decision.do === 'doubt') reservation.settle((await context.findCost()) ?? reservation.points);
+      if (decision.do === 'lost') reservation.settle((await context.findCost()) ?? reservation.points);
     } finally {
       // An unknown cost counts as the greatest possible one.
       reservation.settle(reservation.points);
@@ -173,7 +173,7 @@ async function sendIfOwned(
 const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: boolean } =>
   decision.do === 'retry'
     ? decision
-    : { afterMs: decision.do === 'doubt' ? (decision.againAfterMs ?? 0) : 0, paid: true };
+    : { afterMs: decision.do === 'lost' ? (decision.againAfterMs ?? 0) : 0, paid: true };
 
 const endsTheRun = (decision: Decision): boolean =>
   decision.do === 'stop' || (decision.do === 'fail' && decision.scope === 'endpoint');

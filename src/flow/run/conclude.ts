@@ -81,7 +81,7 @@ export async function concludeRun(
     ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt) }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
     quote: input.run.quote,
-    doubts: await lostAnswersOf(ops, input.run.id, input.lost),
+    lostAnswers: await lostAnswersOf(ops, input.run.id, input.lost),
     lowerBounds: await lowerBoundsOf(ops, input.run.id, SHOWN_BOUNDS),
     gaps: gaps.map(({ filters, input, answerId, reason, failing }) => ({ filters, input, answerId, reason, failing })),
     tookMs: Math.max(0, at.getTime() - input.startedAt.getTime()),

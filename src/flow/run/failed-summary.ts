@@ -16,7 +16,7 @@ export const emptySummary = (
   continued: false,
   ...ZERO_COUNTERS,
   quote: null,
-  doubts: [],
+  lostAnswers: [],
   lowerBounds: [],
   gaps: [],
 });

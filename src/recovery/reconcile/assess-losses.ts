@@ -10,16 +10,16 @@ import { type KnownRequest, type LoggedAttempt, type LogEvidence, lossVerdict } 
 /** Returns the verdicts on these lost attempts; log and ledger must have been matched before. */
 export async function assessLosses(
   database: ReconcileDb,
-  doubts: readonly LostAnswer[],
+  lost: readonly LostAnswer[],
   identifiers: LogIdentifiers,
 ): Promise<SettledLostAnswer[]> {
-  if (doubts.length === 0) return [];
-  const ids = arrayLiteral([...new Set(doubts.map(({ requestId }) => requestId))]);
+  if (lost.length === 0) return [];
+  const ids = arrayLiteral([...new Set(lost.map(({ requestId }) => requestId))]);
   const requests = await knownRequests(database, ids);
-  const evidence = await evidenceOf(database, doubts, identifiers);
-  return doubts.flatMap((doubt, at) => {
-    const [request, log] = [requests.get(doubt.requestId), evidence[at]];
-    return request && log ? [lossVerdict(doubt, request, log)] : [];
+  const evidence = await evidenceOf(database, lost, identifiers);
+  return lost.flatMap((lostAnswer, at) => {
+    const [request, log] = [requests.get(lostAnswer.requestId), evidence[at]];
+    return request && log ? [lossVerdict(lostAnswer, request, log)] : [];
   });
 }
 
@@ -68,14 +68,14 @@ const ABOUT_MS = 120_000;
 /** Returns the evidence of the log at the time of each lost attempt. */
 async function evidenceOf(
   database: ReconcileDb,
-  doubts: readonly LostAnswer[],
+  lost: readonly LostAnswer[],
   { areKept, offsetMs }: LogIdentifiers,
 ): Promise<LogEvidence[]> {
   const { log, runs, requests, matches } = reconcileTables(database);
   const tolerance = toleranceMs({ offsetMs });
   const around = ({ sentAt }: LostAnswer, shiftMs: number): Date =>
     new Date(sentAt.getTime() + (offsetMs ?? 0) + shiftMs);
-  const times = rowsFrom(doubts, {
+  const times = rowsFrom(lost, {
     request_id: ['bigint', ({ requestId }) => requestId],
     lo: ['timestamptz', (it) => around(it, -tolerance)],
     hi: ['timestamptz', (it) => around(it, tolerance)],
@@ -83,7 +83,7 @@ async function evidenceOf(
     about_to: ['timestamptz', (it) => around(it, ABOUT_MS)],
     position: ['int', (_, index) => index],
   });
-  const oldest = new Date(Math.min(...doubts.map(({ sentAt }) => sentAt.getTime())) - tolerance).toISOString();
+  const oldest = new Date(Math.min(...lost.map(({ sentAt }) => sentAt.getTime())) - tolerance).toISOString();
   const { rows } = await sql<{ read_at: Date | null; lists: boolean }>`
     with readings as materialized (
       select range_agg(tstzrange(coalesce((q.body ->> 'start_time')::timestamptz, '-infinity'),

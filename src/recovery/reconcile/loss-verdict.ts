@@ -56,26 +56,26 @@ export const LISTED_AFTER_MS = 5_000;
 const GRACE_MS = 60_000;
 
 /** Returns the verdict on a lost attempt, with its log row and its cost. */
-export const lossVerdict = (doubt: LostAnswer, request: KnownRequest, log: LogEvidence): SettledLostAnswer => ({
-  requestId: doubt.requestId,
-  attempt: doubt.attempt,
-  ...verdictOf(doubt, request, log),
+export const lossVerdict = (lost: LostAnswer, request: KnownRequest, log: LogEvidence): SettledLostAnswer => ({
+  requestId: lost.requestId,
+  attempt: lost.attempt,
+  ...verdictOf(lost, request, log),
 });
 
 function verdictOf(
-  doubt: LostAnswer,
+  lost: LostAnswer,
   request: KnownRequest,
   log: LogEvidence,
 ): Pick<SettledLostAnswer, 'verdict' | 'logId' | 'points'> {
-  const row = rowOf(doubt.attempt, request, log.offsetMs ?? 0);
+  const row = rowOf(lost.attempt, request, log.offsetMs ?? 0);
   if (row) {
     if (row.isPaid && row.cost > 0) return { verdict: 'paid_and_lost', logId: row.id, points: row.cost };
-    const over = doubt.sentAt.getTime() + doubt.timeoutMs + GRACE_MS;
+    const over = lost.sentAt.getTime() + lost.timeoutMs + GRACE_MS;
     return row.isComplete || (log.readAt !== undefined && log.readAt.getTime() > over)
       ? { verdict: 'not_charged', logId: row.id, points: 0 }
       : { verdict: 'unknown', logId: row.id, points: null };
   }
-  const isListedByNow = log.readAt !== undefined && log.readAt.getTime() >= doubt.sentAt.getTime() + LISTED_AFTER_MS;
+  const isListedByNow = log.readAt !== undefined && log.readAt.getTime() >= lost.sentAt.getTime() + LISTED_AFTER_MS;
   return request.ambiguous === 0 && isListedByNow && log.listsOwnRequests
     ? { verdict: 'not_sent', logId: null, points: 0 }
     : { verdict: 'unknown', logId: null, points: null };

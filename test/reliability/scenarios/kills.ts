@@ -76,7 +76,7 @@ export async function killed(
  */
 function unlisted({ figures }: Verdict, died: number, last: Ended | undefined): string[] {
   const { inDoubt, mostInDoubtAtOnce } = figures;
-  const listed = last?.summary?.syncs.reduce((sum, { doubts }) => sum + doubts.length, 0) ?? 0;
+  const listed = last?.summary?.syncs.reduce((sum, { lostAnswers }) => sum + lostAnswers.length, 0) ?? 0;
   return [
     ...(mostInDoubtAtOnce > IN_FLIGHT ? [`${mostInDoubtAtOnce} requests in doubt after one death`] : []),
     // After several kills, a sync may have ended and listed its losses in a process that was killed later.
