@@ -1,9 +1,19 @@
 /** Writes the rows of one root table from many answers, and the lists of changed rows. */
 import { TransientError } from '../errors.ts';
 import { logChanges } from './history/change-log.ts';
-import { arraysOf, type ChangeSet, buildChangeSet, listsOf, type ListWrite, rowsOf } from './merge/changeset.ts';
+import {
+  arraysOf,
+  type ChangeSet,
+  buildChangeSet,
+  listsOf,
+  type ListWrite,
+  rowsOf,
+  type PendingWrite,
+  hasWrite,
+  readStoredFor,
+  type MergeTarget,
+} from './merge/changeset.ts';
 import type { MergeResult, Observation } from './merge/merge.ts';
-import { type PendingWrite, hasWrite, readStoredFor, type MergeTarget } from './merge/compare-rows.ts';
 import { loadHeads, keyArrays } from './merge/stored-rows.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './sql/statements.ts';

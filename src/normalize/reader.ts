@@ -17,10 +17,9 @@ import { isTombstone } from '../service/names/forgotten.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { countColumn, rootTableOf } from '../warehouse/schema/tables.ts';
 import { type Cell, type ChildRow, isKey } from './batch.ts';
-import { coerceCell } from './coerce.ts';
+import { cellWriter, coerceCell, epochWriter, nullSetter, slotsOf } from './coerce.ts';
 import { observeEntity, referenceReader } from './observe-entity.ts';
 import { scalarNames } from './scalar-names.ts';
-import { cellWriter, epochWriter, nullSetter, slotsOf } from './value-writer.ts';
 import { mismatch, missing, pathOf, switchedOff } from './drift.ts';
 import { type RowBuilder, type RowTarget, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 

@@ -1,15 +1,70 @@
-/** The planned writes of a table's entities. */
+/** Compares a table's entities with their stored rows, and plans the writes. */
 import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import { copyText, type CopySet } from '../../warehouse/sql/copy.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
+import { slotsIn } from './observe.ts';
 import type { LoadContext } from './receipt-builder.ts';
 import { contentHash, digestsFrom } from './digest.ts';
-import { slotsIn } from './slots.ts';
-import type { MergeResult, Observation, RowWrite } from './merge.ts';
-import { type PendingWrite, hasWrite, compareRows, type MergeTarget } from './compare-rows.ts';
-import { keyArrays, type StoredRows } from './stored-rows.ts';
-import { newRows, type NewRows } from '../sql/executor.ts';
+import {
+  startsPartial,
+  type MergeResult,
+  mergeObservations,
+  needsStoredRow,
+  type Observation,
+  type RowWrite,
+} from './merge.ts';
+import { keyArrays, loadStates, loadStoredRows, type StoredRows } from './stored-rows.ts';
+import { newRows, type NewRows, type SqlExecutor } from '../sql/executor.ts';
+
+/** A table on a connection, and the answers that are loaded into it. */
+export interface MergeTarget {
+  readonly executor: SqlExecutor;
+  readonly schema: string;
+  readonly table: RootTable;
+  readonly contexts: readonly LoadContext[];
+}
+
+/** Reads the stored rows of a table's entities, as far as their observations need them. */
+export function readStoredFor(
+  { executor, schema, table }: MergeTarget,
+  ids: readonly string[],
+  seen: ReadonlyMap<string, readonly Observation[]>,
+): Promise<StoredRows> {
+  return loadStoredRows(executor, schema, table, ids, (id) => startsPartial(table, seen.get(id) ?? []));
+}
+
+/** Entities per part: about a millisecond. */
+const PART = 100;
+
+/** Returns the results for these entities, in order; `pause` lets other work run between two parts. */
+async function compareRows(
+  { executor, schema, table, contexts }: MergeTarget,
+  ids: readonly string[],
+  seen: ReadonlyMap<string, readonly Observation[]>,
+  { heads, states }: StoredRows,
+  pause?: () => Promise<unknown>,
+): Promise<MergeResult[]> {
+  const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
+  const late = ids.filter((id) => {
+    const head = heads.get(id);
+    return head && !states.has(id) && needsStoredRow(table, seen.get(id) ?? [], answerIds, head);
+  });
+  const more = await loadStates(executor, schema, table, late);
+  const results: MergeResult[] = [];
+  for (const [index, id] of ids.entries()) {
+    if (pause && index % PART === PART - 1) await pause();
+    results.push(
+      mergeObservations({ table, answerIds }, id, seen.get(id) ?? [], heads.get(id), states.get(id) ?? more.get(id)),
+    );
+  }
+  return results;
+}
+
+/** A result whose row must be written. */
+export type PendingWrite = MergeResult & { readonly write: RowWrite };
+
+export const hasWrite = (result: MergeResult): result is PendingWrite => result.write !== undefined;
 
 export interface ChangeSet {
   readonly results: readonly MergeResult[];

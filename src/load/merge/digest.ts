@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Cell, ChildRow } from '../../normalize/batch.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
-import type { RowState } from './observe.ts';
-import { isKeyed, slotsIn } from './slots.ts';
+import { isKeyed, slotsIn, type RowState } from './observe.ts';
 
 export interface Digests {
   readonly columns: string;

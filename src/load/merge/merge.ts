@@ -4,8 +4,7 @@ import type { Detail } from '../../service/model.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { RowChange } from './receipt-builder.ts';
 import { childRows, type Digests, digestsFrom, digestsOf, sameContent } from './digest.ts';
-import { observeOlder, isMoreDetailed, isUnfinished, observe, type RowState } from './observe.ts';
-import { slotsIn } from './slots.ts';
+import { observeOlder, isMoreDetailed, isUnfinished, observe, type RowState, slotsIn } from './observe.ts';
 
 /** The part of a row that shows whether it must be written. */
 export interface StoredHead {
