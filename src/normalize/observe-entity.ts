@@ -2,6 +2,7 @@
 import type { Fields, ObjectField, ObservationSpec } from '../service/model.ts';
 import { referenceColumns } from '../warehouse/schema/references.ts';
 import { isKey } from './batch.ts';
+import { slotsOf } from './coerce.ts';
 import { type RowBuilder, type RowTarget, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 
 /** A function that adds what an object with these fields reports about the entity that it names. */
@@ -31,7 +32,7 @@ export function referenceReader(
   { slotOf }: RowTarget,
 ): (value: JsonObject, builder: RowBuilder) => UnmappedFields | undefined {
   const columns = referenceColumns(field.observation, prefix);
-  const slots = columns.map(slotOf).filter((slot) => slot !== undefined);
+  const slots = slotsOf(columns, slotOf);
   const names = Object.keys(field.fields).filter((it) =>
     columns.some((column) => column === prefix + it || column.startsWith(`${prefix}${it}_`)),
   );
