@@ -30,7 +30,9 @@ const TAMPERED: readonly (readonly [statement: string, violation: RegExp])[] = [
     /^pronet_user_search_hits .* names answer \d+, which does not contain it$/,
   ],
   [
-    `delete from sluice.fact_request_costs where id = (select id from sluice.fact_request_costs where endpoint not like '%token%' order by id limit 1)`,
+    // Not of groups: askAgain repeats one of them, and then the log has two rows of that request.
+    `delete from sluice.fact_request_costs where id = (select id from sluice.fact_request_costs
+      where endpoint not like '%token%' and endpoint not like '%group' order by id limit 1)`,
     /^the log has 1 of .*, the table of costs 0$/,
   ],
   [
