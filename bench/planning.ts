@@ -1,5 +1,5 @@
 /**
- * Planning: a sync of a hundred thousand inputs. Measured are the time from the start of `sluice sync` to its first request,
+ * Planning: a sync of a million inputs. Measured are the time from the start of `sluice sync` to its first request,
  * its memory, and the time in which the ledger returns the next page of requests at the start, middle and end of the plan.
  */
 import { writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
 
-const TASKS = 100_000;
+const TASKS = 1_000_000;
 /** Requests in a page. */
 const PAGE = 200;
 const READS = 50;

@@ -17,8 +17,14 @@ export interface ChunkStop {
   readonly next: string | null;
 }
 
-/** Records the chunks of a new run, with their sizes. */
+/** Records the chunks of a new run, with their sizes; requests without a chunk belong to the first. */
 export async function planChunks(ops: Ops, runId: string, sizes: readonly number[]): Promise<void> {
+  await ops
+    .updateTable('requests')
+    .set({ chunk: '0' })
+    .where('run_id', '=', runId)
+    .where('chunk', 'is', null)
+    .execute();
   const { columns, rows } = insertion(sizes, {
     run_id: ['bigint', () => runId],
     number: ['bigint', (_, index) => index],

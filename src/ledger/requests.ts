@@ -41,7 +41,7 @@ export interface PlanRequestsOptions {
   readonly parentId?: string;
   readonly freshAnswers?: AnswerAvailability;
   /** The chunk of each task, by index; absent for a run that is not shared. */
-  readonly chunks?: readonly number[];
+  readonly chunks?: readonly (number | null)[] | undefined;
 }
 
 /**

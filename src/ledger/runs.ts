@@ -44,7 +44,6 @@ export interface RunRequest {
 }
 
 export interface NewRun extends RunRequest {
-  readonly quote?: QuotedPoints;
   /** The spools of the process that starts it. */
   readonly spools?: readonly SpoolPlace[];
 }
@@ -138,7 +137,7 @@ export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly 
 export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
   const startedAt = request.now.toISOString();
   const today = startedAt.slice(0, 10);
-  const { sync, endpoint, definitionHash, holder, quote = null, spools = [] } = request;
+  const { sync, endpoint, definitionHash, holder, spools = [] } = request;
   const run = await ops
     .insertInto('runs')
     .values({
@@ -149,12 +148,20 @@ export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
       today,
       started_at: startedAt,
       holder,
-      quote: quote && JSON.stringify(quote),
       spools: spools.length > 0 ? JSON.stringify(spools) : null,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote };
+  return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: null };
+}
+
+/** Records the quote of a run's plan. */
+export async function setQuote(ops: Ops, runId: string, quote: QuotedPoints): Promise<void> {
+  await ops
+    .updateTable('runs')
+    .set({ quote: JSON.stringify(quote) })
+    .where('id', '=', runId)
+    .execute();
 }
 
 /** Returns the requests that may have been charged without an answer. */

@@ -1,36 +1,35 @@
-/** Splits a plan into chunks of about the same number of requests, in the order of the plan; pure. */
+/** Divides the requests of a plan into chunks, in the order of the plan; pure. */
 import type { Task } from './task.ts';
 
-export interface Chunks {
-  /** The chunk of each task, by the task's index. */
-  readonly chunkOf: readonly number[];
-  /** The number of requests to send, by chunk. */
-  readonly sizes: readonly number[];
-}
-
 /**
- * The chunks of a plan; undefined if the plan fits into one. Tasks with a fresh answer do not count, and belong to the
- * chunk of their neighbours.
+ * The chunks of a plan of unknown size. Tasks with a stored answer do not count, and belong to the chunk of their
+ * neighbours.
  */
-export function chunksOf(
-  tasks: readonly Pick<Task, 'requestKey'>[],
-  fresh: ReadonlyMap<string, unknown>,
-  most: number,
-): Chunks | undefined {
-  const toSend = tasks.filter(({ requestKey }) => !fresh.has(requestKey)).length;
-  const count = Math.ceil(toSend / most);
-  if (count < 2) return undefined;
-  // All chunks have about the same size, so that no job is created for a few requests only.
-  const each = Math.ceil(toSend / count);
-  const sizes = Array.from({ length: Math.ceil(toSend / each) }, () => 0);
-  let sendIndex = 0;
-  const chunkOf = tasks.map(({ requestKey }) => {
-    const chunk = Math.min(Math.floor(sendIndex / each), sizes.length - 1);
-    if (!fresh.has(requestKey)) {
-      sizes[chunk] = (sizes[chunk] ?? 0) + 1;
-      sendIndex += 1;
-    }
-    return chunk;
-  });
-  return { chunkOf, sizes };
+export class ChunkPlan {
+  readonly #most: number;
+  readonly #sizes: number[] = [0];
+
+  /** `most` is the number of requests to send in a chunk; the last chunk has the rest. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The number of requests to send, by chunk; empty if the plan fits into one chunk. */
+  get sizes(): readonly number[] {
+    return this.#sizes.length === 1 ? [] : this.#sizes;
+  }
+
+  /** The chunk of each of the next tasks; null for the first chunk, which only exists if there is a second. */
+  assign(
+    tasks: readonly Pick<Task, 'requestKey'>[],
+    isSettled: (requestKey: string) => boolean,
+  ): readonly (number | null)[] {
+    return tasks.map(({ requestKey }) => {
+      if (!isSettled(requestKey)) {
+        if (this.#sizes.at(-1) === this.#most) this.#sizes.push(0);
+        this.#sizes.push((this.#sizes.pop() ?? 0) + 1);
+      }
+      return this.#sizes.length === 1 ? null : this.#sizes.length - 1;
+    });
+  }
 }

@@ -1,6 +1,7 @@
 /** The rows of an input file: CSV with a header, JSON lines, or one value per line, as the file's extension says. */
 import { extname } from 'node:path';
-import { CsvError, parse } from 'csv-parse/sync';
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
 
 export interface InputRow {
   /** Counted from 1, header included. */
@@ -19,9 +20,12 @@ export class InputFormatError extends Error {
   }
 }
 
-/** The rows of a file's text, without blank lines. Throws an InputFormatError with the line number. */
-export function rowsOfText(path: string, text: string): InputRow[] {
-  const plain = text.replace(/^\uFEFF/, '');
+/**
+ * The rows of a file's text, without blank lines, in blocks of about the size of the text's parts. Throws an
+ * InputFormatError with the line number.
+ */
+export function rowsOfText(path: string, text: AsyncIterable<string>): AsyncGenerator<readonly InputRow[]> {
+  const plain = withoutMark(text);
   switch (extname(path).toLowerCase()) {
     case '.csv':
       return csvRows(plain, ',');
@@ -29,7 +33,7 @@ export function rowsOfText(path: string, text: string): InputRow[] {
       return csvRows(plain, '\t');
     case '.jsonl':
     case '.ndjson':
-      return lines(plain).map(({ line, value }) => ({ line, value: jsonOf(value, line) }));
+      return jsonRows(plain);
     default:
       return lines(plain);
   }
@@ -42,10 +46,38 @@ export const hasHeader = (path: string): boolean => ['.csv', '.tsv'].includes(ex
 export const hasColumns = (path: string): boolean =>
   hasHeader(path) || ['.jsonl', '.ndjson'].includes(extname(path).toLowerCase());
 
-function lines(text: string): { line: number; value: string }[] {
-  return text
-    .split(/\r\n|\n|\r/)
-    .flatMap((raw, index) => (raw.trim() === '' ? [] : [{ line: index + 1, value: raw.trim() }]));
+/** The text without its byte order mark. */
+async function* withoutMark(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const part of text) {
+    yield isFirst ? part.replace(/^\uFEFF/, '') : part;
+    isFirst = false;
+  }
+}
+
+interface Line extends InputRow {
+  readonly value: string;
+}
+
+async function* lines(text: AsyncIterable<string>): AsyncGenerator<readonly Line[]> {
+  let before = 0;
+  let rest = '';
+  const filled = (raw: readonly string[]): Line[] => {
+    const rows = raw.flatMap((it, index) => (it.trim() === '' ? [] : [{ line: before + index + 1, value: it.trim() }]));
+    before += raw.length;
+    return rows;
+  };
+  for await (const part of text) {
+    // A carriage return at the end of a part may belong to a line feed in the next.
+    const raw = (rest + part).split(/\r\n|\n|\r(?!$)/);
+    rest = raw.pop() ?? '';
+    yield filled(raw);
+  }
+  yield filled(rest.split('\r'));
+}
+
+async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<readonly InputRow[]> {
+  for await (const rows of lines(text)) yield rows.map(({ line, value }) => ({ line, value: jsonOf(value, line) }));
 }
 
 /** Numbers keep their source text, since an id above 2^53 would be rounded. */
@@ -62,34 +94,55 @@ function jsonOf(text: string, line: number): unknown {
   }
 }
 
-function csvRows(text: string, delimiter: string): InputRow[] {
-  const records = recordsOf(text, delimiter);
-  const header = records[0]?.cells.map((it) => it.trim());
-  if (!header) return [];
-  const twice = header.find((name, index) => header.indexOf(name) !== index);
-  if (twice !== undefined) throw new InputFormatError(1, `the header names the column ${JSON.stringify(twice)} twice`);
-  return records.slice(1).map(({ line, cells }) => {
-    if (cells.length !== header.length) {
-      throw new InputFormatError(line, `${cells.length} cells found; the header names ${header.length}`);
-    }
-    return { line, value: Object.fromEntries(header.map((name, at) => [name, cells[at] ?? ''])) };
-  });
+async function* csvRows(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<readonly InputRow[]> {
+  let header: readonly string[] | undefined;
+  for await (const records of recordsOf(text, delimiter)) {
+    const first = header === undefined ? 1 : 0;
+    header ??= headerOf(records);
+    const names = header;
+    yield records.slice(first).map(({ line, cells }) => {
+      if (cells.length !== names.length)
+        throw new InputFormatError(line, `${cells.length} cells found; the header names ${names.length}`);
+      return { line, value: Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ''])) };
+    });
+  }
 }
 
-function recordsOf(text: string, delimiter: string): { line: number; cells: readonly string[] }[] {
+function headerOf(records: readonly CsvRecord[]): readonly string[] {
+  const header = records[0]?.cells.map((it) => it.trim()) ?? [];
+  const twice = header.find((name, index) => header.indexOf(name) !== index);
+  if (twice !== undefined) throw new InputFormatError(1, `the header names the column ${JSON.stringify(twice)} twice`);
+  return header;
+}
+
+interface CsvRecord {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** Records in a block. */
+const RECORDS = 1000;
+
+async function* recordsOf(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<readonly CsvRecord[]> {
+  const source = Readable.from(text);
+  const parser = parse({ delimiter, info: true, relaxColumnCount: true, skipEmptyLines: true });
+  source.on('error', (error) => parser.destroy(error));
+  let block: CsvRecord[] = [];
   try {
-    const records = parse(text, {
-      delimiter,
-      info: true,
-      relaxColumnCount: true,
-      skipEmptyLines: true,
-    }) as unknown as readonly {
+    for await (const { record, info } of source.pipe(parser) as AsyncIterable<{
       readonly record: readonly string[];
       readonly info: { readonly lines: number };
-    }[];
-    return records.map(({ record, info }) => ({ line: info.lines, cells: record }));
+    }>) {
+      block.push({ line: info.lines, cells: record });
+      if (block.length < RECORDS) continue;
+      yield block;
+      block = [];
+    }
+    if (block.length > 0) yield block;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new InputFormatError(Number(error['lines'] ?? 1), `this is not CSV: ${error.message}`);
+  } finally {
+    source.destroy();
   }
 }

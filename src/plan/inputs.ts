@@ -1,55 +1,104 @@
 /** Reads the inputs of a sync from lists, files and queries, and checks each before any request is sent. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
 import { UsageError } from '../errors.ts';
-import { ColumnError, type Input, RowError, type RowReader, rowReader } from './input-row.ts';
+import { INPUT_AGE } from '../config/values/input-age.ts';
+import { ColumnError, type Input, RowError, rowReader } from './input-row.ts';
 import { hasColumns, hasHeader, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
 
 export interface InputEffects {
-  /** The text of a file; rejects if it cannot be read. */
-  readonly readFile: (path: string) => Promise<string>;
+  /** The text of a file in parts; throws if it cannot be read. */
+  readonly readFile: (path: string) => AsyncIterable<string>;
   /** The rows of a read-only query on the warehouse, by column. */
   readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-/** A limit for plans: more inputs are hard to review and need too much memory. */
+/** The inputs of a sync. They may be read any number of times; files are read again each time. */
+export interface Inputs {
+  /** False if no input sets its own `max_age`. */
+  readonly maySetAges: boolean;
+  /**
+   * The inputs with their fields, in blocks: one empty input without `for_each`, none if a query returns no rows. Throws a
+   * UsageError that lists the rows which break the contract, with the value found and the allowed values. It is thrown
+   * after the last row, so that it lists all of them; no block follows the first such row.
+   */
+  readonly blocks: () => AsyncGenerator<readonly Input[]>;
+}
+
+/** A limit for plans: more inputs are hard to review. */
 const MOST_INPUTS = 1_000_000;
+/** Inputs in a block, which is as much as one statement of a plan takes. */
+const BLOCK = 1000;
 /** The number of problems of one source that an error lists; the rest are counted. */
 const SHOWN = 20;
 
 type InputsOf = Pick<SyncDefinition, 'name' | 'endpoint' | 'request' | 'forEach' | 'window'>;
 
-/**
- * The inputs of a sync with their fields: one empty input without `for_each`, none if a query returns no rows. Throws a
- * UsageError that lists the rows which break the contract, with the value found and the allowed values.
- */
-export async function readInputs(sync: InputsOf, effects: InputEffects): Promise<Input[]> {
-  let inputs: Input[] = [{ fields: {}, maxAgeMs: undefined }];
-  for (const source of sync.forEach ?? []) {
-    const rows = source.from === 'list' ? listRows(source) : await rowsOf(sync, source, effects);
-    if (inputs.length * rows.length > MOST_INPUTS) {
-      throw new UsageError(
-        `${sync.name}: for_each makes ${inputs.length * rows.length} inputs; at most ${MOST_INPUTS} are allowed`,
-        { next: 'Split them into several syncs; nothing was sent.' },
-      );
-    }
-    inputs = inputs.flatMap((input) => rows.map((row) => both(input, row)));
-  }
-  const reader = rowReader(sync);
-  refuse(
-    sync.name,
-    'for_each',
-    inputs.flatMap((input, at) =>
-      complaint(
-        () => reader.assertComplete(input.fields),
-        ({ message }) => `input ${at + 1}: ${message}`,
-      ),
-    ),
-  );
-  return inputs;
+/** Opens the inputs of a sync; runs the queries among them. Throws a UsageError for a query or a file that fails. */
+export async function openInputs(sync: InputsOf, effects: InputEffects): Promise<Inputs> {
+  const sources: Inputs[] = [];
+  for (const source of sync.forEach ?? []) sources.push(await openSource(sync, source, effects));
+  return {
+    maySetAges: sources.some((source) => source.maySetAges),
+    blocks: () => complete(sync, sources),
+  };
 }
 
-const listRows = ({ rows, maxAgesMs }: Extract<InputSource, { from: 'list' }>): Input[] =>
-  rows.map((fields, at) => ({ fields, maxAgeMs: maxAgesMs?.get(at) }));
+async function openSource(sync: InputsOf, source: InputSource, effects: InputEffects): Promise<Inputs> {
+  switch (source.from) {
+    case 'list': {
+      const { rows, maxAgesMs } = source;
+      const inputs = rows.map((fields, at): Input => ({ fields, maxAgeMs: maxAgesMs?.get(at) }));
+      return { maySetAges: maxAgesMs !== undefined, blocks: () => blocksOf(inputs) };
+    }
+    case 'file':
+      return openFile(sync, source, effects);
+    case 'query':
+      return openQuery(sync, source, effects);
+  }
+}
+
+async function* blocksOf<T>(values: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let start = 0; start < values.length; start += BLOCK) yield values.slice(start, start + BLOCK);
+}
+
+const EMPTY: Input = { fields: {}, maxAgeMs: undefined };
+
+/** The cross product of the sources, the first slowest, with each input checked for completeness. */
+async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]): AsyncGenerator<readonly Input[]> {
+  let inner = [EMPTY];
+  for (const source of others) {
+    const rows = (await Array.fromAsync(source.blocks())).flat();
+    inner = inner.flatMap((input) => rows.map((row) => both(input, row)));
+  }
+  const reader = rowReader(sync);
+  const problems = new Problems();
+  let count = 0;
+  let block: Input[] = [];
+  for await (const rows of first ? first.blocks() : [[EMPTY]])
+    for (const row of rows) {
+      const before = count;
+      count += inner.length;
+      if (count > MOST_INPUTS) continue;
+      for (const [at, other] of inner.entries()) {
+        const input = other === EMPTY ? row : both(row, other);
+        problems.catch(
+          () => reader.assertComplete(input.fields),
+          ({ message }) => `input ${before + at + 1}: ${message}`,
+        );
+        block.push(input);
+        if (block.length < BLOCK) continue;
+        if (!problems.some) yield block;
+        block = [];
+      }
+    }
+  if (count > MOST_INPUTS) {
+    throw new UsageError(`${sync.name}: for_each makes ${count} inputs; at most ${MOST_INPUTS} are allowed`, {
+      next: 'Split them into several syncs; nothing was sent.',
+    });
+  }
+  problems.refuse(sync.name, 'for_each');
+  if (block.length > 0) yield block;
+}
 
 /** For a request of both inputs, the smaller age applies. */
 const both = (one: Input, other: Input): Input => ({
@@ -60,19 +109,11 @@ const both = (one: Input, other: Input): Input => ({
       : Math.min(one.maxAgeMs, other.maxAgeMs),
 });
 
-type Outer = Exclude<InputSource, { from: 'list' }>;
-
-async function rowsOf(sync: InputsOf, source: Outer, effects: InputEffects): Promise<Input[]> {
-  const reader = rowReader(sync);
-  return source.from === 'file' ? fileRows(sync, source, reader, effects) : queryRows(sync, source, reader, effects);
-}
-
-async function fileRows(
+async function openFile(
   sync: InputsOf,
-  source: Extract<Outer, { from: 'file' }>,
-  reader: RowReader,
+  source: Extract<InputSource, { from: 'file' }>,
   { readFile }: InputEffects,
-): Promise<Input[]> {
+): Promise<Inputs> {
   const { path, where, field, column } = source;
   const next = `Fix the file or its name; nothing was sent for ${sync.name}.`;
   const fail = (message: string, cause?: unknown): UsageError =>
@@ -82,91 +123,124 @@ async function fileRows(
       `${path} has no named columns; use a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }`,
     );
   }
-  const text = await readFile(path).catch((cause: unknown) => {
-    throw fail(
-      `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); allowed is a readable file, with a path relative to the config's folder`,
-      cause,
-    );
-  });
-  const rows = formatted(path, text, fail);
-  if (rows.length === 0) throw fail(`${path} contains no inputs; write at least one, or remove the sync`);
-  return readRows(
-    sync.name,
-    rows,
-    where,
-    ({ line }, error) => `${path}:${hasHeader(path) && error instanceof ColumnError ? 1 : line}`,
-    (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, column)),
-  );
-}
-
-function formatted(path: string, text: string, fail: (message: string) => UsageError): InputRow[] {
-  try {
-    return rowsOfText(path, text);
-  } catch (error) {
-    if (error instanceof InputFormatError) throw fail(`${path}:${error.line}: ${error.message}`);
-    throw error;
+  async function* text(): AsyncGenerator<string> {
+    try {
+      yield* readFile(path);
+    } catch (cause) {
+      throw fail(
+        `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); allowed is a readable file, with a path relative to the config's folder`,
+        cause,
+      );
+    }
   }
+  async function* rows(): AsyncGenerator<readonly InputRow[]> {
+    try {
+      yield* rowsOfText(path, text());
+    } catch (error) {
+      if (error instanceof InputFormatError) throw fail(`${path}:${error.line}: ${error.message}`);
+      throw error;
+    }
+  }
+  const first = await firstOf(rows());
+  if (!first) throw fail(`${path} contains no inputs; write at least one, or remove the sync`);
+  const reader = rowReader(sync);
+  return {
+    // Every row of a file with a header has the same columns.
+    maySetAges: hasHeader(path) ? hasAge(first) : hasColumns(path),
+    blocks: () =>
+      readRows(
+        { name: sync.name, where, rows: rows() },
+        (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, column)),
+        ({ line }, error) => `${path}:${hasHeader(path) && error instanceof ColumnError ? 1 : line}`,
+      ),
+  };
 }
 
-async function queryRows(
+async function firstOf<T>(blocks: AsyncIterable<readonly T[]>): Promise<T | undefined> {
+  for await (const [first] of blocks) if (first !== undefined) return first;
+  return undefined;
+}
+
+const hasAge = ({ value }: InputRow): boolean => Object.hasOwn(value as object, INPUT_AGE);
+
+async function openQuery(
   sync: InputsOf,
-  { sql, field, where }: Extract<Outer, { from: 'query' }>,
-  reader: RowReader,
+  { sql, field, where }: Extract<InputSource, { from: 'query' }>,
   { query }: InputEffects,
-): Promise<Input[]> {
+): Promise<Inputs> {
   const found = await query(sql).catch((cause: unknown) => {
     if (!(cause instanceof UsageError)) throw cause;
     const { message, next = 'Fix the query; nothing was sent.' } = cause;
     throw new UsageError(`${sync.name}: ${message}\n  defined at ${where}`, { next, cause });
   });
   const rows = found.map((value, at): InputRow => ({ line: at + 1, value }));
-  return readRows(
-    sync.name,
-    rows,
-    where,
-    ({ line }, error) => (error instanceof ColumnError ? 'the query' : `row ${line} of the query`),
-    (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, undefined)),
-  );
+  const reader = rowReader(sync);
+  return {
+    maySetAges: rows.slice(0, 1).some(hasAge),
+    blocks: () =>
+      readRows(
+        { name: sync.name, where, rows: blocksOf(rows) },
+        (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, undefined)),
+        ({ line }, error) => (error instanceof ColumnError ? 'the query' : `row ${line} of the query`),
+      ),
+  };
 }
 
-function readRows(
-  name: string,
-  rows: readonly InputRow[],
-  where: string,
-  positionOf: (row: InputRow, error: RowError) => string,
+interface SourceRows {
+  readonly name: string;
+  readonly where: string;
+  readonly rows: AsyncIterable<readonly InputRow[]>;
+}
+
+async function* readRows(
+  { name, where, rows }: SourceRows,
   read: (row: InputRow) => Input,
-): Input[] {
-  const inputs: Input[] = [];
-  const complaints = rows.flatMap((row) =>
-    complaint(
-      () => inputs.push(read(row)),
-      (error) => `${positionOf(row, error)}: ${error.message}`,
-    ),
-  );
-  refuse(name, where, complaints);
-  return inputs;
-}
-
-function complaint(act: () => unknown, describe: (error: RowError) => string): string[] {
-  try {
-    act();
-    return [];
-  } catch (error) {
-    if (error instanceof RowError) return [describe(error)];
-    throw error;
+  positionOf: (row: InputRow, error: RowError) => string,
+): AsyncGenerator<readonly Input[]> {
+  const problems = new Problems();
+  for await (const block of rows) {
+    const inputs: Input[] = [];
+    for (const row of block)
+      problems.catch(
+        () => inputs.push(read(row)),
+        (error) => `${positionOf(row, error)}: ${error.message}`,
+      );
+    if (!problems.some) yield inputs;
   }
+  problems.refuse(name, where);
 }
 
-function refuse(name: string, where: string, complaints: readonly string[]): void {
-  if (complaints.length === 0) return;
-  // An error in a header occurs in each row.
-  const distinct = [...new Set(complaints)];
-  const more = distinct.length - SHOWN;
-  const shown = [...distinct.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((it) => `  ${it}`);
-  throw new UsageError(
-    `${name}: ${complaints.length === 1 ? 'an input is' : `${complaints.length} inputs are`} refused\n${shown.join('\n')}\n  defined at ${where}`,
-    {
-      next: 'Fix the inputs; nothing was sent.',
-    },
-  );
+/** The rows that break the contract. */
+class Problems {
+  #count = 0;
+  /** An error in a header occurs in each row. */
+  readonly #distinct = new Set<string>();
+
+  get some(): boolean {
+    return this.#count > 0;
+  }
+
+  catch(act: () => unknown, describe: (error: RowError) => string): void {
+    try {
+      act();
+    } catch (error) {
+      if (!(error instanceof RowError)) throw error;
+      this.#count += 1;
+      this.#distinct.add(describe(error));
+    }
+  }
+
+  /** Throws a UsageError if there are problems. */
+  refuse(name: string, where: string): void {
+    if (!this.some) return;
+    const distinct = [...this.#distinct];
+    const more = distinct.length - SHOWN;
+    const shown = [...distinct.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((it) => `  ${it}`);
+    throw new UsageError(
+      `${name}: ${this.#count === 1 ? 'an input is' : `${this.#count} inputs are`} refused\n${shown.join('\n')}\n  defined at ${where}`,
+      {
+        next: 'Fix the inputs; nothing was sent.',
+      },
+    );
+  }
 }

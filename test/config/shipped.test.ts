@@ -1,27 +1,34 @@
 /** The files that are shipped and the one that `init` writes load as they are, and show all there is. */
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
+import type { SyncDefinition } from '../../src/config/definition.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { settable } from '../../src/config/request-fields.ts';
 import { fileSchema, syncSchema } from '../../src/config/settings.ts';
 import { jsonSchemaOf } from '../../src/config/json-schema.ts';
 import { configTemplate, envExample, GITIGNORE, defaultInitAnswers } from '../../src/config/template.ts';
 import { starters } from '../../src/config/starters.ts';
-import { readInputs } from '../../src/plan/inputs.ts';
+import { openInputs } from '../../src/plan/inputs.ts';
 import { orderSyncs } from '../../src/plan/order.ts';
 import { planTasks } from '../../src/plan/plan.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { load } from './written.ts';
 import { LOG_ENDPOINT } from '../../src/service/request-log/request-log.ts';
 
 const names = (await readdir('configs')).filter((name) => name.endsWith('.yaml'));
 const everyEndpoint = catalog.map(({ name }) => name).toSorted();
-const effects = {
-  readFile: (path: string) => readFile(path, 'utf8'),
-  query: () => Promise.resolve([{ type: 'fsd_profile', value: 'a' }]),
-};
+/** The fields of the inputs of a sync; each query returns one URN. */
+async function inputsOf(sync: SyncDefinition): Promise<readonly RequestBody[]> {
+  const inputs = await openInputs(sync, {
+    readFile: (path) => createReadStream(path, 'utf8'),
+    query: () => Promise.resolve([{ type: 'fsd_profile', value: 'a' }]),
+  });
+  return (await Array.fromAsync(inputs.blocks())).flat().map(({ fields }) => fields);
+}
 
 /** Every key in a value, at any depth. */
 function keysIn(value: unknown): string[] {
@@ -35,11 +42,7 @@ describe.each(names)('configs/%s', (name) => {
   it('loads without any variable, and plans with its own files', async () => {
     const { syncs } = await loadConfig(`configs/${name}`, {});
     for (const sync of syncs) {
-      const tasks = planTasks(
-        sync,
-        (await readInputs(sync, effects)).map(({ fields }) => fields),
-        { today: '2026-01-02' },
-      );
+      const tasks = planTasks(sync, await inputsOf(sync), { today: '2026-01-02' });
       expect([sync.name, tasks.length > 0]).toEqual([sync.name, true]);
     }
   });
@@ -133,11 +136,7 @@ describe('the example', () => {
         syncs
           .filter((it) => it.endpoint === endpoint)
           .map(async (sync) => [
-            ...planTasks(
-              sync,
-              (await readInputs(sync, effects)).map(({ fields }) => fields),
-              { today: '2026-01-02' },
-            ).flatMap(({ body }) => Object.keys(body)),
+            ...planTasks(sync, await inputsOf(sync), { today: '2026-01-02' }).flatMap(({ body }) => Object.keys(body)),
             ...Object.keys(sync.splitBy),
           ]),
       );

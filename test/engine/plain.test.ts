@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { firingsOf } from '../../src/engine/firings.ts';
 import { jobsSchema } from '../../src/engine/queues.ts';
 import { decideAfter } from '../../src/engine/job-decision.ts';
-import { chunksOf } from '../../src/plan/chunks.ts';
+import { ChunkPlan } from '../../src/plan/chunks.ts';
 
 const firings = (cron: string, timezone: string, after: string, most = 3): string[] =>
   firingsOf({ cron, timezone }, new Date(after), most).map((at) => at.toISOString());
@@ -30,29 +30,41 @@ describe('firings', () => {
 
 describe('chunks', () => {
   const tasks = (count: number) => Array.from({ length: count }, (_, at) => ({ requestKey: String(at) }));
+  /** The chunks of a plan that comes in parts of three tasks. */
+  const chunksOf = (count: number, most: number, isSettled: (key: string) => boolean = () => false) => {
+    const chunks = new ChunkPlan(most);
+    const all = tasks(count);
+    const chunkOf = all.flatMap((_, at) => (at % 3 === 0 ? chunks.assign(all.slice(at, at + 3), isSettled) : []));
+    return { chunkOf, sizes: chunks.sizes };
+  };
 
-  it('are even, and none when one would do', () => {
-    expect(chunksOf(tasks(10), new Map(), 10)).toBeUndefined();
-    expect(chunksOf(tasks(11), new Map(), 5)).toEqual({ chunkOf: [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2], sizes: [4, 4, 3] });
-    expect(chunksOf(tasks(0), new Map(), 5)).toBeUndefined();
+  it('are full except for the last, and none when one would do', () => {
+    expect(chunksOf(10, 10).sizes).toEqual([]);
+    const N = null;
+    expect(chunksOf(11, 5)).toEqual({ chunkOf: [N, N, N, N, N, 1, 1, 1, 1, 1, 2], sizes: [5, 5, 1] });
+    expect(chunksOf(0, 5)).toEqual({ chunkOf: [], sizes: [] });
   });
 
   it('count requests to send, and keep other requests beside them', () => {
-    const fresh = new Map(['0', '1', '2', '5'].map((key) => [key, '7']));
-    expect(chunksOf(tasks(7), fresh, 5)).toBeUndefined();
-    expect(chunksOf(tasks(7), fresh, 2)).toEqual({ chunkOf: [0, 0, 0, 0, 0, 1, 1], sizes: [2, 1] });
+    const isFresh = (key: string) => ['0', '1', '2', '5'].includes(key);
+    expect(chunksOf(7, 5, isFresh).sizes).toEqual([]);
+    expect(chunksOf(7, 2, isFresh)).toEqual({ chunkOf: [null, null, null, null, null, null, 1], sizes: [2, 1] });
   });
 
   it('hold every task, in order, whatever the size', () => {
     for (const count of [1, 2, 7, 100, 1001])
       for (const most of [1, 2, 3, 10, 250]) {
-        const cut = chunksOf(tasks(count), new Map(), most);
-        if (!cut) continue;
-        expect(cut.chunkOf.length).toBe(count);
-        expect(cut.chunkOf).toEqual(cut.chunkOf.toSorted((a, b) => a - b));
-        expect(cut.sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
-        expect(Math.max(...cut.sizes)).toBeLessThanOrEqual(most);
-        expect(Math.min(...cut.sizes)).toBeGreaterThan(0);
+        const { chunkOf, sizes } = chunksOf(count, most);
+        expect(chunkOf.length).toBe(count);
+        if (sizes.length === 0) {
+          expect([count <= most, new Set(chunkOf)]).toEqual([true, new Set([null])]);
+          continue;
+        }
+        const numbers = chunkOf.map((it) => it ?? 0);
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+        expect(sizes.map((_, chunk) => numbers.filter((it) => it === chunk).length)).toEqual(sizes);
+        expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
+        expect(Math.min(...sizes)).toBeGreaterThan(0);
       }
   });
 });

@@ -1,18 +1,29 @@
 /** Inputs from lists, files and queries, and the rows that are refused before anything is spent. */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InputSource, SyncDefinition } from '../../src/config/definition.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { UsageError } from '../../src/errors.ts';
-import { type InputEffects, readInputs } from '../../src/plan/inputs.ts';
+import { type InputEffects, openInputs } from '../../src/plan/inputs.ts';
+import type { Input } from '../../src/plan/input-row.ts';
 import { HEAD, inFolder } from '../config/written.ts';
 import { syncOf } from './sync.ts';
 
 type Rows = Awaited<ReturnType<InputEffects['query']>>;
 
 const URN_SYNC = 'endpoint: pronet.user.education, request: { count: 10 }';
+
+/** All inputs of a sync. */
+const readInputs = async (sync: SyncDefinition, effects: InputEffects): Promise<readonly Input[]> =>
+  (await Array.fromAsync((await openInputs(sync, effects)).blocks())).flat();
+
+/** A file of this text, in parts of this many code points, since no stream of text divides one. */
+async function* inParts(text: string, size = Infinity): AsyncGenerator<string> {
+  const all = Array.from(text);
+  for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size).join('');
+}
 
 /** The fields of the inputs of a sync in a config, with these files beside it. */
 const read = async (
@@ -26,11 +37,11 @@ const readAged = (
   sync: string,
   files: Readonly<Record<string, string>> = {},
   rows: Rows = [],
-): ReturnType<typeof readInputs> =>
+): Promise<readonly Input[]> =>
   inFolder({ 'sluice.yaml': `${HEAD}  a: { ${sync} }\n`, ...files }, async (folder) => {
     const { syncs } = await loadConfig(join(folder, 'sluice.yaml'), {});
     return readInputs(syncs[0] as SyncDefinition, {
-      readFile: (path) => readFile(path, 'utf8'),
+      readFile: (path) => createReadStream(path, 'utf8'),
       query: () => Promise.resolve(rows),
     });
   });
@@ -93,7 +104,7 @@ describe('lists', () => {
       { from: 'list', rows },
       { from: 'list', rows: rows.map((_, at) => ({ count: at + 1 })) },
     ];
-    const effects = { readFile: () => Promise.resolve(''), query: () => Promise.resolve([]) };
+    const effects = { readFile: () => inParts(''), query: () => Promise.resolve([]) };
     await expect(readInputs(syncOf('photoshare.user.posts', { forEach }), effects)).rejects.toThrow(
       'a: for_each makes 1002001 inputs; at most 1000000 are allowed',
     );
@@ -475,21 +486,60 @@ describe('an age of an input', () => {
   });
 });
 
-it('a CSV file of inputs returns every text as it was', async () => {
-  const cell = fc.string({
-    unit: fc.constantFrom('a', ',', '"', '\n', ' ', '\t', ';', 'é', '🜚', '\\', "'"),
+describe('a file that arrives in parts', () => {
+  const SOME = fc.string({
+    unit: fc.constantFrom('a', ',', '"', '\n', '\r', ' ', '\t', ';', 'é', '🜚', '\\', "'"),
     minLength: 1,
     maxLength: 12,
   });
-  await fc.assert(
-    fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 6 }), async (cells) => {
-      const csv = `user,x\n${cells.map((it) => `"${it.replaceAll('"', '""')}",1`).join('\n')}\n`;
-      const sync = syncOf('microblog.user', {
-        forEach: [{ from: 'file', path: 'in.csv', field: 'user', column: 'user', where: 'a:1:1' }],
-      });
-      const inputs = await readInputs(sync, { readFile: () => Promise.resolve(csv), query: () => Promise.resolve([]) });
-      expect(inputs.map(({ fields }) => fields['user'])).toEqual(cells);
-    }),
-    { numRuns: 60 },
-  );
+  const PART = fc.integer({ min: 1, max: 9 });
+  const NO_QUERY = () => Promise.resolve([]);
+  const usersIn = async (path: string, text: string, size: number): Promise<unknown[]> => {
+    const named = path.endsWith('.txt') ? { column: undefined } : { column: 'user' };
+    const sync = syncOf('microblog.user', {
+      forEach: [{ from: 'file', path, field: 'user', where: 'a:1:1', ...named }],
+    });
+    const inputs = await readInputs(sync, { readFile: () => inParts(text, size), query: NO_QUERY });
+    return inputs.map(({ fields }) => fields['user']);
+  };
+
+  it('as CSV returns every text as it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(SOME, { minLength: 1, maxLength: 6 }), PART, async (cells, size) => {
+        const csv = `\uFEFFuser,x\n${cells.map((it) => `"${it.replaceAll('"', '""')}",1`).join('\n')}\n`;
+        expect(await usersIn('in.csv', csv, size)).toEqual(cells);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('as lines returns what it returns in one part, whatever ends a line', async () => {
+    const END = fc.constantFrom('\n', '\r\n', '\r', '\n\n', '\r\r\n');
+    const WORD = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '🜚', '\u2028'), minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(WORD, END), { minLength: 1, maxLength: 8 }), PART, async (lines, size) => {
+        const text = lines.flat().join('');
+        const expected = lines.map(([word]) => word.trim()).filter((it) => it !== '');
+        fc.pre(expected.length > 0);
+        expect(await usersIn('in.txt', text, size)).toEqual(expected);
+        const json = lines.map(([word, end]) => `${JSON.stringify({ user: word })}${end}`).join('');
+        expect(await usersIn('in.jsonl', json, size)).toEqual(lines.map(([word]) => word));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('names the line of an error in a later part', async () => {
+    const text = `${'{"user": "a"}\r\n'.repeat(40)}{"user": \n`;
+    await expect(usersIn('in.jsonl', text, 7)).rejects.toThrow('in.jsonl:41: this line is not JSON');
+    const csv = `user\n${'"a\nb"\n'.repeat(40)}c,d\n`;
+    await expect(usersIn('in.csv', csv, 7)).rejects.toThrow('in.csv:82: 2 cells found; the header names 1');
+  });
+
+  it('lists all refused rows of all parts', async () => {
+    const rows = Array.from({ length: 12_000 }, (_, at) => (at % 1000 === 999 ? '""' : `u${at}`));
+    await expect(usersIn('in.csv', `user\n${rows.join('\n')}\n`, 1000)).rejects.toThrow(
+      /^a: 12 inputs are refused\n  in\.csv:1001: user is empty.*\n(?:.*\n){10}  in\.csv:12001: user is empty/,
+    );
+  });
 });

@@ -2,27 +2,36 @@
 import { describe, expect, it } from 'vitest';
 import type { SyncDefinition } from '../../src/config/definition.ts';
 import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../src/control/freshness/max-age.ts';
+import type { Input } from '../../src/plan/input-row.ts';
+import type { Inputs } from '../../src/plan/inputs.ts';
 import { loadSync, problemsOf, unmarked } from '../config/written.ts';
 import { syncOf } from './sync.ts';
 
 const ages = (of: MaxAgeOf, ...names: readonly string[]): unknown[] => names.map((user) => of({ user }));
 const sync = (maxAgeMs: number | undefined): SyncDefinition => syncOf('photoshare.user', { maxAgeMs });
+/** Inputs in blocks of two. */
+const given = (inputs: readonly Input[]): Inputs => ({
+  maySetAges: inputs.some(({ maxAgeMs }) => maxAgeMs !== undefined),
+  async *blocks() {
+    for (let start = 0; start < inputs.length; start += 2) yield inputs.slice(start, start + 2);
+  },
+});
 const input = (user: string, maxAgeMs?: number, more: object = {}) => ({ fields: { user, ...more }, maxAgeMs });
 
 describe('the age of an answer that serves', () => {
-  it('is the input’s, else the sync’s', () => {
+  it('is the input’s, else the sync’s', async () => {
     const inputs = [input('a', 1), input('b')];
-    expect(ages(maxAgesOf(sync(5), inputs), 'a', 'b', 'c')).toEqual([1, 5, 5]);
-    expect(ages(maxAgesOf(sync(undefined), inputs), 'a', 'b', 'c')).toEqual([1, undefined, undefined]);
-    expect(ages(maxAgesOf(sync(5), [input('a')]), 'a')).toEqual([5]);
+    expect(ages(await maxAgesOf(sync(5), given(inputs)), 'a', 'b', 'c')).toEqual([1, 5, 5]);
+    expect(ages(await maxAgesOf(sync(undefined), given(inputs)), 'a', 'b', 'c')).toEqual([1, undefined, undefined]);
+    expect(ages(await maxAgesOf(sync(5), given([input('a')])), 'a')).toEqual([5]);
   });
 
-  it('is the smallest among inputs with the same request, and no age is smaller than any', () => {
+  it('is the smallest among inputs with the same request, and no age is smaller than any', async () => {
     const defaults = { with_similar_users: true, timeout: 60 };
     const twice = [input('a', 7), input('a', 3, defaults), input('b', 7), input('b')];
-    expect(ages(maxAgesOf(sync(5), twice), 'a', 'b')).toEqual([3, 5]);
-    expect(ages(maxAgesOf(sync(undefined), twice), 'a', 'b')).toEqual([3, undefined]);
-    expect(maxAgesOf(sync(5), twice)({ user: 'a', ...defaults })).toBe(3);
+    expect(ages(await maxAgesOf(sync(5), given(twice)), 'a', 'b')).toEqual([3, 5]);
+    expect(ages(await maxAgesOf(sync(undefined), given(twice)), 'a', 'b')).toEqual([3, undefined]);
+    expect((await maxAgesOf(sync(5), given(twice)))({ user: 'a', ...defaults })).toBe(3);
   });
 });
 

@@ -4,14 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { planTasks } from '../../src/plan/plan.ts';
 import { learnPrices, type PriceBook } from '../../src/plan/pricing/price-book.ts';
 import type { PriceSample } from '../../src/plan/pricing/price-model.ts';
-import {
-  type Pace,
-  pointsQuoteOf,
-  type QuotedQuestion,
-  quoteOf,
-  questionsQuoteOf,
-  totalQuote,
-} from '../../src/plan/pricing/quote.ts';
+import { type Pace, type QuotedQuestion, QuestionTotals, quoteOf, totalQuote } from '../../src/plan/pricing/quote.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { type Price, pointsFor } from '../../src/service/endpoint.ts';
 import { syncOf } from './sync.ts';
@@ -36,8 +29,16 @@ const quoted = (
   pace: Pace,
 ) => {
   const open = tasks.filter(({ requestKey }) => !isFresh(requestKey)).map(({ request }) => ({ open: [request] }));
-  return quoteOf(tasks.length, open, prices, mayGrow, pace);
+  return quoteOf(tasks.length, totalsOf(open), prices, mayGrow, pace);
 };
+
+function totalsOf(questions: readonly QuotedQuestion[]): QuestionTotals {
+  const totals = new QuestionTotals();
+  questions.forEach((question) => totals.add(question));
+  return totals;
+}
+
+const pointsOf = (questions: readonly QuotedQuestion[], prices: PriceBook) => totalsOf(questions).points(prices);
 
 const answered = (returned: number, price: Price, asked?: number): PriceSample => ({
   asked,
@@ -136,8 +137,8 @@ describe('the quote of a question that may be requested in parts', () => {
   });
 
   it('ranges from one request to all parts as long as it was never requested', () => {
-    expect(questionsQuoteOf([question(), question()], PER_REQUEST)).toMatchObject({ low: 4, high: 16, most: 16 });
-    expect(quoteOf(5, [question(), question()], PER_REQUEST, false, PACE)).toMatchObject({
+    expect(pointsOf([question(), question()], PER_REQUEST)).toMatchObject({ low: 4, high: 16, most: 16 });
+    expect(quoteOf(5, totalsOf([question(), question()]), PER_REQUEST, false, PACE)).toMatchObject({
       requests: 5,
       fresh: 3,
       mostRequests: 8,
@@ -147,7 +148,7 @@ describe('the quote of a question that may be requested in parts', () => {
 
   it('expects the requests of the last run, and promises no less than all parts', () => {
     const planned = question({ usual: [10, 10, 10] });
-    expect(questionsQuoteOf([planned], PER_REQUEST)).toMatchObject({ low: 6, likely: 6, high: 6, most: 8 });
+    expect(pointsOf([planned], PER_REQUEST)).toMatchObject({ low: 6, likely: 6, high: 6, most: 8 });
   });
 
   it('adds up parts with larger counts at their price', () => {
@@ -157,13 +158,13 @@ describe('the quote of a question that may be requested in parts', () => {
         [40, 3],
       ]),
     });
-    expect(questionsQuoteOf([raised], guessed({ points: 1, per: 10 }))).toMatchObject({ most: 1 + 3 * 4 });
+    expect(pointsOf([raised], guessed({ points: 1, per: 10 }))).toMatchObject({ most: 1 + 3 * 4 });
   });
 });
 
 describe('the range of a quote', () => {
   const PER_TEN: Price = { points: 1, per: 10 };
-  const asking = (requests: number) => Array.from({ length: requests }, () => ({ request: { count: 100 } }));
+  const asking = (requests: number) => Array.from({ length: requests }, () => ({ open: [{ count: 100 }] }));
   /** Numbers from 0 to 1 that look drawn, and are the same each time. */
   const drawn = (seed: number): (() => number) => {
     let state = seed;
@@ -180,7 +181,7 @@ describe('the range of a quote', () => {
     let width = 0;
     for (let round = 0; round < 400; round += 1) {
       const log = Array.from({ length: 60 }, () => answered(count(), PER_TEN, 100));
-      const { low, high, most } = pointsQuoteOf(asking(50), learnPrices(PER_TEN, log));
+      const { low, high, most } = pointsOf(asking(50), learnPrices(PER_TEN, log));
       const spent = Array.from({ length: 50 }, () => pointsFor(PER_TEN, count())).reduce((sum, it) => sum + it, 0);
       if (spent >= low && spent <= high) held += 1;
       width += (high - low) / (most - 50);
@@ -202,8 +203,8 @@ describe('the range of a quote', () => {
         fc.array(sample, { maxLength: 40 }),
         fc.array(fc.option(fc.integer({ min: 1, max: 500 })), { maxLength: 20 }),
         (log, counts) => {
-          const tasks = counts.map((count) => ({ request: count === null ? {} : { count } }));
-          const { low, likely, high, most } = pointsQuoteOf(tasks, learnPrices(PER_TEN, log));
+          const questions = counts.map((count) => ({ open: [count === null ? {} : { count }] }));
+          const { low, likely, high, most } = pointsOf(questions, learnPrices(PER_TEN, log));
           expect([low, likely, high, most]).toEqual([low, likely, high, most].toSorted((a, b) => a - b));
           expect(low).toBeGreaterThanOrEqual(0);
         },

@@ -1,5 +1,5 @@
 /** `sluice check`: checks at no cost that config, inputs, token, warehouse and schema are ready for a run. */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -104,11 +104,14 @@ async function isSuperuser(warehouse: Warehouse): Promise<boolean> {
 }
 
 async function checkInputs({ syncs }: Config): Promise<Check> {
-  const { readInputs } = await import('../../plan/inputs.ts');
-  const effects = { readFile: (path: string) => readFile(path, 'utf8'), query: () => Promise.resolve([]) };
+  const { openInputs } = await import('../../plan/inputs.ts');
+  const effects = { readFile: (path: string) => createReadStream(path, 'utf8'), query: () => Promise.resolve([]) };
   try {
-    const inputs = await Promise.all(syncs.map((sync) => readInputs(sync, effects)));
-    const count = inputs.reduce((sum, it) => sum + it.length, 0);
+    let count = 0;
+    for (const sync of syncs) {
+      const inputs = await openInputs(sync, effects);
+      for await (const block of inputs.blocks()) count += block.length;
+    }
     return passed('inputs', `${withNoun(count, 'input')} in lists and files; queries are run when a sync is planned`);
   } catch (error) {
     return failed('inputs', error);

@@ -70,11 +70,11 @@ async function quote(
     { checkQueries },
     { planSync },
     { openPlan },
-    { pendingQuestions },
+    { openForecast },
     { operationsOf },
     { readPrices },
     { selectSyncs },
-    { quoteOf, totalQuote },
+    { QuestionTotals, quoteOf, totalQuote },
     { limiterName },
     { ensureSchema },
   ] = await Promise.all([
@@ -98,15 +98,20 @@ async function quote(
   for (const definition of definitions) {
     const endpoint = definition.endpoint.name;
     const left = await openPlan(warehouse, definition, options, at);
-    const planned = left ?? (await planSync(warehouse, definition, options, at));
-    const { tasks, givenUp, failing } = planned;
-    const covered = 'covered' in planned ? planned.covered : 0;
+    const { parts } = left ?? (await planSync(warehouse, definition, options, at));
     const prices = await readPrices(warehouse, config, definition);
-    const notAsked = new Set([...givenUp, ...failing.keys()]);
-    const open = tasks.filter(({ requestKey }) => !notAsked.has(requestKey));
-    const questions = await pendingQuestions(operationsOf(warehouse), definition, planned, at);
-    const quoted = quoteOf(open.length, questions, prices, endpoint === LOG_ENDPOINT, config.service);
-    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notAsked.size };
+    const ops = operationsOf(warehouse);
+    const forecast = await openForecast(ops, definition, at);
+    const totals = new QuestionTotals();
+    let [requests, notSent, covered] = [0, 0, 0];
+    for await (const part of parts(ops)) {
+      requests += part.tasks.length;
+      notSent += new Set([...part.givenUp, ...part.failing.keys()]).size;
+      covered += 'covered' in part ? part.covered : 0;
+      (await forecast(part)).forEach((question) => totals.add(question));
+    }
+    const quoted = quoteOf(requests - notSent, totals, prices, endpoint === LOG_ENDPOINT, config.service);
+    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notSent };
     syncs.push({
       sync: definition.name,
       endpoint,

@@ -1,7 +1,7 @@
 /** The greatest age of a stored answer that serves a request: from its input, otherwise from the sync. */
 import type { InputSource, SyncDefinition } from '../../config/definition.ts';
 import type { RequestBody } from '../../service/request-body.ts';
-import type { Input } from '../../plan/input-row.ts';
+import type { Inputs } from '../../plan/inputs.ts';
 import { hasColumns } from '../../plan/input-rows.ts';
 import { taskOf } from '../../plan/plan.ts';
 
@@ -25,15 +25,19 @@ function maySetAges(source: InputSource): boolean {
 }
 
 /** Returns the ages of these inputs. Inputs with the same request get the smallest of their ages. */
-export function maxAgesOf(definition: Aged, inputs: readonly Input[]): MaxAgeOf {
-  if (inputs.every(({ maxAgeMs }) => maxAgeMs === undefined)) return () => definition.maxAgeMs;
+export async function maxAgesOf(definition: Aged, inputs: Inputs): Promise<MaxAgeOf> {
   const ages = new Map<string, number | undefined>();
   const keyOf = (fields: RequestBody): string =>
     taskOf(definition, { ...definition.request, ...fields }, fields, 0).requestKey;
-  for (const { fields, maxAgeMs = definition.maxAgeMs } of inputs) {
-    const key = keyOf(fields);
-    ages.set(key, ages.has(key) ? smaller(ages.get(key), maxAgeMs) : maxAgeMs);
-  }
+  let hasOwnAge = false;
+  if (inputs.maySetAges)
+    for await (const block of inputs.blocks())
+      for (const { fields, maxAgeMs = definition.maxAgeMs } of block) {
+        const key = keyOf(fields);
+        hasOwnAge ||= maxAgeMs !== definition.maxAgeMs;
+        ages.set(key, ages.has(key) ? smaller(ages.get(key), maxAgeMs) : maxAgeMs);
+      }
+  if (!hasOwnAge) return () => definition.maxAgeMs;
   return (fields) => {
     const key = keyOf(fields);
     return ages.has(key) ? ages.get(key) : definition.maxAgeMs;

@@ -19,7 +19,7 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import { changedFields, type Splitter, openSplitter } from '../split/splitter.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 
-/** The requests of a plan, with the stored answers that serve some of them. */
+/** The requests of a plan or of a part of it, with the stored answers that serve some of them. */
 export interface PlanToAsk {
   readonly tasks: readonly Task[];
   readonly fresh: ReadonlyMap<string, string>;
@@ -42,31 +42,33 @@ interface Root {
   readonly open: RequestBody[];
 }
 
-/** Returns the questions of a plan that need requests, each with the expected requests. */
-export async function pendingQuestions(
-  ops: Ops,
-  definition: SyncDefinition,
-  plan: PlanToAsk,
-  now: Date,
-): Promise<QuotedQuestion[]> {
+/** Returns the questions of a part of a plan that need requests, each with the expected requests. */
+export type Forecast = (plan: PlanToAsk) => Promise<readonly QuotedQuestion[]>;
+
+/** Opens the forecast of a sync, which the parts of its plan share. */
+export async function openForecast(ops: Ops, definition: SyncDefinition, now: Date): Promise<Forecast> {
   const { endpoint } = definition;
-  const tasks = plan.tasks.filter(({ requestKey }) => !plan.givenUp.has(requestKey) && !plan.failing.has(requestKey));
-  const roots = tasks.map((task): Root => ({ task, open: [] }));
   const mayLead = endpoint.paging.by === 'count' || endpoint.paging.by === 'window';
-  if (mayLead) await follow({ ops, definition, plan, now, splitter: await openSplitter(ops, definition) }, roots);
-  else for (const { task, open } of roots) if (!plan.fresh.has(task.requestKey)) open.push(task.request);
-  const pending = roots.filter(({ open }) => open.length > 0);
-  const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
-  const mayGrow = allowed.some((it) => it !== undefined && requestsOf(it) > 1);
-  const sent = mayGrow ? sentBefore(await questionsSent(ops, definition.name)) : undefined;
-  return pending.map(({ task, open }, index) => {
-    const allowance = allowed[index];
-    if (!allowance || requestsOf(allowance) === 1) return { open, ...(allowance && { most: allowance }) };
-    // The question itself already has an answer.
-    const most = plan.fresh.has(task.requestKey) ? less(allowance, countOf(task.request)) : allowance;
-    const usual = sent?.(definition, task);
-    return { open, most, ...(usual && { usual }) };
-  });
+  const splitter = mayLead ? await openSplitter(ops, definition) : undefined;
+  let sent: ReturnType<typeof sentBefore> | undefined;
+  return async (plan) => {
+    const tasks = plan.tasks.filter(({ requestKey }) => !plan.givenUp.has(requestKey) && !plan.failing.has(requestKey));
+    const roots = tasks.map((task): Root => ({ task, open: [] }));
+    if (splitter) await follow({ ops, definition, plan, now, splitter }, roots);
+    else for (const { task, open } of roots) if (!plan.fresh.has(task.requestKey)) open.push(task.request);
+    const pending = roots.filter(({ open }) => open.length > 0);
+    const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
+    const mayGrow = allowed.some((it) => it !== undefined && requestsOf(it) > 1);
+    if (mayGrow) sent ??= sentBefore(await questionsSent(ops, definition.name));
+    return pending.map(({ task, open }, index) => {
+      const allowance = allowed[index];
+      if (!allowance || requestsOf(allowance) === 1) return { open, ...(allowance && { most: allowance }) };
+      // The question itself already has an answer.
+      const most = plan.fresh.has(task.requestKey) ? less(allowance, countOf(task.request)) : allowance;
+      const usual = sent?.(definition, task);
+      return { open, most, ...(usual && { usual }) };
+    });
+  };
 }
 
 const less = (allowance: ReadonlyMap<number | undefined, number>, count: number | undefined) =>

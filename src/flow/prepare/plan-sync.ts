@@ -1,13 +1,13 @@
 /** The plan of a sync: its tasks, and which of them stored answers serve. */
 import { dayOf } from '../../day.ts';
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
 import { readWatermarks } from '../../ledger/watermarks.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Input } from '../../plan/input-row.ts';
-import { readInputs } from '../../plan/inputs.ts';
+import { type Inputs, openInputs } from '../../plan/inputs.ts';
 import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../control/freshness/max-age.ts';
 import { planTasks } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
@@ -32,8 +32,18 @@ import {
   withoutOverlap,
 } from './window-watermark.ts';
 
-/** The tasks of a sync at this time. */
+/** The plan of a sync at this time, in parts, so that a plan of any size needs the memory of one part. */
 export interface SyncPlan {
+  readonly maxAgeOf: MaxAgeOf;
+  /**
+   * The parts, made from the inputs' start each time. Throws a UsageError for inputs that violate the contract, after the
+   * parts before the first such input.
+   */
+  readonly parts: (ops: Ops) => AsyncGenerator<PlanPart>;
+}
+
+export interface PlanPart {
+  /** The tasks of these inputs, without those of earlier parts. */
   readonly tasks: readonly Task[];
   /** The stored answer that serves a request, by request key. */
   readonly fresh: ReadonlyMap<string, string>;
@@ -50,63 +60,87 @@ export interface SyncPlan {
   readonly maxAgeOf: MaxAgeOf;
 }
 
-/** Plans a sync; spends nothing. Throws a UsageError for inputs that violate the contract. */
+/** Plans a sync; spends nothing. Throws a UsageError for a query or a file of inputs that fails. */
 export async function planSync(
   warehouse: Warehouse,
   definition: SyncDefinition,
   options: PlanOptions,
   now: Date,
 ): Promise<SyncPlan> {
-  const ops = operationsOf(warehouse);
   const inputs = await inputsOf(warehouse, definition);
-  const maxAgeOf = options.refresh ? neverFresh : maxAgesOf(definition, inputs);
-  const watermarks = await readWatermarks(ops, definition.name);
-  const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, inputs, {
-    options,
-    maxAgeOf,
-    watermarks,
-    now,
-  });
-  const forgotten = await readForgotten(ops);
-  const planned = tasks.filter(
-    ({ request }) => forgotten === undefined || !asksForForgotten(definition.endpoint, request, forgotten),
-  );
-  const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
-  const fresh = new Map([
-    ...(options.refresh ? [] : await freshAnswersByKey(ops, readSince, { withMissing: false })),
-    ...stored.fresh,
-  ]);
-  const lost: LostByRequest = options.refresh
-    ? new Map()
-    : await readLostByRequest(ops, definition, planHash(definition, options));
-  return {
-    tasks: planned,
-    fresh,
-    givenUp: givenUpRequests(planned, lost, fresh),
-    failing: stored.failing,
-    covered,
-    reliedInputs,
-    forgotten: tasks.length - planned.length,
-    maxAgeOf,
-  };
+  const maxAgeOf = options.refresh ? neverFresh : await maxAgesOf(definition, inputs);
+  return { maxAgeOf, parts: (ops) => planParts(ops, definition, inputs, { options, maxAgeOf, now }) };
 }
 
-interface TasksContext {
+interface PartContext {
   readonly options: PlanOptions;
   readonly maxAgeOf: MaxAgeOf;
-  /** Watermarks of the sync, by name. */
-  readonly watermarks: ReadonlyMap<string, string>;
   readonly now: Date;
 }
 
-interface PlannedTasks extends Pick<SyncPlan, 'tasks' | 'covered' | 'reliedInputs'> {
+async function* planParts(
+  ops: Ops,
+  definition: SyncDefinition,
+  inputs: Inputs,
+  context: PartContext,
+): AsyncGenerator<PlanPart> {
+  const { options, maxAgeOf, now } = context;
+  const watermarks = await readWatermarks(ops, definition.name);
+  const forgottenNames = await readForgotten(ops);
+  const lost: LostByRequest = options.refresh
+    ? new Map()
+    : await readLostByRequest(ops, definition, planHash(definition, options));
+  const seen = new KeySet();
+  for await (const block of inputs.blocks()) {
+    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, watermarks, seen });
+    const planned = tasks.filter(
+      ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
+    );
+    const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
+    const fresh = new Map([
+      ...(options.refresh ? [] : await freshAnswersByKey(ops, readSince, { withMissing: false })),
+      ...stored.fresh,
+    ]);
+    yield {
+      tasks: planned,
+      fresh,
+      givenUp: givenUpRequests(planned, lost, fresh),
+      failing: stored.failing,
+      covered,
+      reliedInputs,
+      forgotten: tasks.length - planned.length,
+      maxAgeOf,
+    };
+  }
+}
+
+/** Request keys in half the memory. Half of a SHA-256 is still never the same for two requests. */
+class KeySet {
+  readonly #halves = new Set<string>();
+
+  /** Adds a key; returns whether it is new. */
+  add(requestKey: string): boolean {
+    const size = this.#halves.size;
+    this.#halves.add(Buffer.from(requestKey.slice(0, 32), 'hex').toString('latin1'));
+    return this.#halves.size > size;
+  }
+}
+
+interface TasksContext extends PartContext {
+  /** Watermarks of the sync, by name. */
+  readonly watermarks: ReadonlyMap<string, string>;
+  /** Keys of the requests planned before. */
+  readonly seen: KeySet;
+}
+
+interface PlannedTasks extends Pick<PlanPart, 'tasks' | 'covered' | 'reliedInputs'> {
   /** Slices that could not be read before: an answer received since serves, however old it is. */
   readonly readSince: readonly ({ readonly requestKey: string } & Received)[];
 }
 
-/** The tasks of all inputs, each once: what is new since their watermarks, and slices that could not be read before. */
+/** The tasks of inputs, each once: what is new since their watermarks, and slices that could not be read before. */
 function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: TasksContext): PlannedTasks {
-  const tasks = new Map<string, Task>();
+  const tasks: Task[] = [];
   const readSince: ({ readonly requestKey: string } & Received)[] = [];
   const reliedInputs: RequestBody[] = [];
   let covered = 0;
@@ -118,9 +152,9 @@ function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: 
     for (const { task, asOf } of retried)
       readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(context.now) });
     for (const task of [...retried.map((slice) => slice.task), ...rest])
-      if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
+      if (context.seen.add(task.requestKey)) tasks.push(task);
   }
-  return { tasks: [...tasks.values()], readSince, covered, reliedInputs };
+  return { tasks, readSince, covered, reliedInputs };
 }
 
 interface InputTasks extends ReturnType<typeof withoutOverlap> {
@@ -136,7 +170,9 @@ function tasksOfInput(
   { options: { from, to }, maxAgeOf, watermarks, now }: TasksContext,
 ): InputTasks {
   const today = dayOf(now);
-  const watermark = parseWindowWatermark(watermarks.get(windowWatermarkName(definition, input)), definition, now);
+  const watermark = definition.window
+    ? parseWindowWatermark(watermarks.get(windowWatermarkName(definition, input)), definition, now)
+    : undefined;
   // A backfill requests its days whatever earlier runs requested.
   const isBackfill = from !== undefined || to !== undefined;
   const relied = isBackfill ? undefined : watermark;
@@ -158,9 +194,9 @@ function tasksOfInput(
   };
 }
 
-const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Input[]> =>
-  readInputs(definition, {
-    readFile: (path) => readFile(path, 'utf8'),
+const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
+  openInputs(definition, {
+    readFile: (path) => createReadStream(path, 'utf8'),
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
   });
 
@@ -177,7 +213,7 @@ export async function rereadMaxAges(
   if (run.definitionHash === refreshHash(definition, range)) return neverFresh;
   if (!mayHaveInputAges(definition)) return () => definition.maxAgeMs;
   try {
-    return maxAgesOf(definition, await inputsOf(warehouse, definition));
+    return await maxAgesOf(definition, await inputsOf(warehouse, definition));
   } catch (error) {
     // The plan is valid without its inputs, but the ages that they set are unknown.
     if (error instanceof UsageError) return neverFresh;

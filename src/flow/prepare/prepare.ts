@@ -1,21 +1,18 @@
 /** Plans a run and records it in the ledger, or continues a run that was interrupted. */
 import { planSync, rereadMaxAges } from './plan-sync.ts';
 import { sql } from 'kysely';
+import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
-import { planChunks } from '../../ledger/chunks.ts';
 import { forgetLosses } from '../../ledger/lost-answers.ts';
-import { planRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { type SpoolPlace, continueRun, createRun, type NewRun, type Run } from '../../ledger/runs.ts';
+import { type SpoolPlace, continueRun, createRun, type Run, type RunRequest } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
-import { chunksOf } from '../../plan/chunks.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
-import { questionsQuoteOf } from '../../plan/pricing/quote.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
-import { pendingQuestions } from '../forecast/pending.ts';
+import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
@@ -94,43 +91,33 @@ export async function prepareRun(
     return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, maxAgeOf };
   }
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
-  const settled = new Map<string, unknown>([...plan.fresh, ...plan.failing]);
-  const questions = await retryTransient(() => pendingQuestions(operationsOf(warehouse), definition, plan, now), retry);
   // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
-  const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, settled, chunkSize);
-  const requests = questions.reduce((sum, { open: first }) => sum + first.length, 0);
-  const quoted = {
-    ...request,
-    spools: ownSpool ? [ownSpool] : [],
-    quote: { requests, ...questionsQuoteOf(questions, prices) },
-  };
+  const recording = { definition, plan, prices, now, chunkSize: isWalk ? undefined : chunkSize };
+  const spools = ownSpool ? [ownSpool] : [];
+  // A commit with a lost connection may have succeeded, so this outlives the attempt.
+  let recorded: RecordedPlan | undefined;
   const run = await retryTransient(
     (failures) =>
       inTransaction(async (ops) => {
-        const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
+        const begun = failures === 0 ? undefined : await runBegun(ops, request);
         if (begun) return begun;
-        const created = await createRun(ops, quoted);
+        const created = await createRun(ops, { ...request, spools });
         if (options.refresh) await forgetLosses(ops, definition.name);
-        await planRequests(ops, created, plan.tasks, {
-          at: now,
-          freshAnswers: plan,
-          ...(chunks && { chunks: chunks.chunkOf }),
-        });
-        if (chunks) await planChunks(ops, created.id, chunks.sizes);
+        recorded = await recordPlan(ops, created, recording);
         return created;
       }),
     retry,
   );
-  const { covered, reliedInputs, forgotten, maxAgeOf } = plan;
-  return { run, covered, reliedInputs, forgotten, maxAgeOf };
+  const { quote = null, covered = 0, reliedInputs = [], forgotten = 0 } = recorded ?? {};
+  return { run: { ...run, quote }, covered, reliedInputs, forgotten, maxAgeOf: plan.maxAgeOf };
 }
 
 /** Finds the run that this holder created by a commit with a lost connection. */
 async function runBegun(
   ops: Ops,
-  { sync, endpoint, definitionHash, holder, now, quote }: NewRun,
-): Promise<Run | undefined> {
+  { sync, endpoint, definitionHash, holder, now }: RunRequest,
+): Promise<Omit<Run, 'quote'> | undefined> {
   const begun = await ops
     .selectFrom('runs')
     .select('id')
@@ -140,6 +127,5 @@ async function runBegun(
     .executeTakeFirst();
   const startedAt = now.toISOString();
   if (!begun) return undefined;
-  const today = startedAt.slice(0, 10);
-  return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
+  return { id: begun.id, definitionHash, sync, endpoint, today: dayOf(now), startedAt, continued: false };
 }

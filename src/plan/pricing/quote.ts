@@ -4,7 +4,6 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { expectedSizeOf } from './expected-size.ts';
 import { maxPointsOf, type PriceBook, type Confidence } from './price-book.ts';
-import type { Task } from '../task.ts';
 
 /** The points that requests may cost, without repetitions and without pages of the log. */
 export interface PointsQuote {
@@ -41,22 +40,24 @@ export interface Pace {
 /** Half the width of the 90% interval, in standard deviations. */
 const NINE_IN_TEN = 1.645;
 
+/** Numbers of requests by their `count`. */
+type Counts = ReadonlyMap<number | undefined, number>;
+
 /**
- * The points that these tasks may cost. Costs of requests vary independently. The error of the mean affects all of them
- * together if it is based on few answers.
+ * The points that these requests may cost. Costs of requests vary independently. The error of the mean affects all of
+ * them together if it is based on few answers.
  */
-export function pointsQuoteOf(tasks: readonly Pick<Task, 'request'>[], prices: PriceBook): PointsQuote {
-  const groups = Map.groupBy(tasks, ({ request }) => countOf(request));
+function pointsQuoteOf(requests: Counts, prices: PriceBook): PointsQuote {
   let [likely, least, most, below, variance, sharedError] = [0, 0, 0, 0, 0, 0];
-  for (const [asked, { length }] of groups) {
-    const expected = expectedSizeOf(prices, asked);
-    likely += length * expected.mean;
-    least += length * expected.least;
-    most += length * maxPointsOf(prices, asked);
+  for (const [count, number] of requests) {
+    const expected = expectedSizeOf(prices, count);
+    likely += number * expected.mean;
+    least += number * expected.least;
+    most += number * maxPointsOf(prices, count);
     // Without earlier answers, any count up to the requested one is equally likely.
-    if (expected.answers === 0) below += length * (expected.mean - expected.least);
-    else sharedError += length * Math.sqrt(expected.variance / expected.answers);
-    variance += length * expected.variance;
+    if (expected.answers === 0) below += number * (expected.mean - expected.least);
+    else sharedError += number * Math.sqrt(expected.variance / expected.answers);
+    variance += number * expected.variance;
   }
   const margin = NINE_IN_TEN * Math.sqrt(variance + sharedError ** 2);
   const high = Math.min(most, roundedBy(Math.ceil, likely + margin));
@@ -80,56 +81,80 @@ export interface QuotedQuestion {
   readonly usual?: readonly (number | undefined)[];
 }
 
-/**
- * The points that these questions may cost. A question that ran before is expected to need as many requests again. For
- * another question, each number from one request to all its parts is equally likely.
- */
-export function questionsQuoteOf(questions: readonly QuotedQuestion[], prices: PriceBook): PointsQuote {
-  const isOpen = (it: QuotedQuestion): boolean =>
-    it.usual === undefined && it.most !== undefined && requestsOf(it.most) > it.open.length;
-  const requests = (group: readonly QuotedQuestion[]): { readonly request: RequestBody }[] =>
-    group.flatMap(
-      ({ open, usual }) => usual?.map((count) => ({ request: { count } })) ?? open.map((request) => ({ request })),
-    );
-  const known = pointsQuoteOf(requests(questions.filter((it) => !isOpen(it))), prices);
-  const unknown = pointsQuoteOf(requests(questions.filter(isOpen)), prices);
-  const mostOfOne = ({ open, most }: QuotedQuestion): number =>
-    [...(most ?? open.map((request) => [countOf(request), 1] as const))].reduce(
-      (sum, [count, times]) => sum + times * maxPointsOf(prices, count),
-      0,
-    );
-  const sum = (group: readonly QuotedQuestion[]): number => group.reduce((total, it) => total + mostOfOne(it), 0);
-  const most = sum(questions);
-  const high = Math.min(most, known.high + sum(questions.filter(isOpen)));
-  const likely = Math.min(high, known.likely + unknown.likely);
-  return { ...known, low: Math.min(likely, known.low + unknown.low), likely, high, most };
+/** Adds up questions of a plan, so that their quote needs a few numbers instead of the questions. */
+export class QuestionTotals {
+  /** Questions that need requests. */
+  questions = 0;
+  /** Known first requests to send. */
+  openRequests = 0;
+  /** The most requests that may be sent. */
+  mostRequests = 0;
+  /** The most requests by their `count`. */
+  readonly #most = new Map<number | undefined, number>();
+  /** Requests of questions that ran before or cannot be split. */
+  readonly #known = new Map<number | undefined, number>();
+  /** First requests of questions that may be split and never ran, and the most requests of these questions. */
+  readonly #unknown = new Map<number | undefined, number>();
+  readonly #unknownMost = new Map<number | undefined, number>();
+
+  add({ open, most, usual }: QuotedQuestion): void {
+    const counts = open.map(countOf);
+    const isUnknown = usual === undefined && most !== undefined && requestsOf(most) > open.length;
+    this.questions += 1;
+    this.openRequests += open.length;
+    this.mostRequests += most ? requestsOf(most) : open.length;
+    for (const count of usual ?? counts) increase(isUnknown ? this.#unknown : this.#known, count, 1);
+    for (const [count, number] of most ?? counts.map((count) => [count, 1] as const)) {
+      increase(this.#most, count, number);
+      if (isUnknown) increase(this.#unknownMost, count, number);
+    }
+  }
+
+  /**
+   * The points that the questions may cost. A question that ran before is expected to need as many requests again. For
+   * another question, each number from one request to all its parts is equally likely.
+   */
+  points(prices: PriceBook): PointsQuote {
+    const pointsOf = (requests: Counts): number =>
+      [...requests].reduce((sum, [count, number]) => sum + number * maxPointsOf(prices, count), 0);
+    const known = pointsQuoteOf(this.#known, prices);
+    const unknown = pointsQuoteOf(this.#unknown, prices);
+    const most = pointsOf(this.#most);
+    const high = Math.min(most, known.high + pointsOf(this.#unknownMost));
+    const likely = Math.min(high, known.likely + unknown.likely);
+    return { ...known, low: Math.min(likely, known.low + unknown.low), likely, high, most };
+  }
+}
+
+function increase(counts: Map<number | undefined, number>, count: number | undefined, by: number): void {
+  counts.set(count, (counts.get(count) ?? 0) + by);
 }
 
 /** Rounded, without the rounding errors of binary fractions. */
 const roundedBy = (round: (value: number) => number, points: number): number => round(Math.round(points * 1e6) / 1e6);
 
 /**
- * The quote of a sync: `planned` is the number of requests in its plan, and `questions` are those that still need
- * requests.
+ * The quote of a sync: `planned` is the number of requests in its plan, and `totals` are those of the questions that
+ * still need requests.
  */
 export function quoteOf(
   planned: number,
-  questions: readonly QuotedQuestion[],
+  totals: QuestionTotals,
   prices: PriceBook,
   mayGrow: boolean,
   pace: Pace,
 ): Quote {
-  const open = questions.reduce((sum, it) => sum + it.open.length, 0);
-  const fresh = planned - questions.length;
-  const points = questionsQuoteOf(questions, prices);
+  const { questions, openRequests, mostRequests } = totals;
+  const fresh = planned - questions;
+  const points = totals.points(prices);
   return {
-    requests: fresh + open,
+    requests: fresh + openRequests,
     fresh,
     ...points,
     mostPoints: points.most,
-    mostRequests: questions.reduce((sum, it) => sum + (it.most ? requestsOf(it.most) : it.open.length), 0),
-    mayGrow: mayGrow && questions.length > 0,
-    leastMs: leastMs(open, pace),
+    mostRequests,
+    mayGrow: mayGrow && questions > 0,
+    leastMs: leastMs(openRequests, pace),
   };
 }
 
