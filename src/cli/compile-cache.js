@@ -3,7 +3,7 @@
  * JavaScript, because Node would strip the types of a TypeScript file that loads before the cache at every start.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import * as nodeModule from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 
 /** Cached code is executed, so no other user may have write access to the cache. */
@@ -17,7 +17,7 @@ const WRITABLE_BY_OTHERS = 0o022;
  */
 export function keepCompiled(env) {
   const folder = cacheFolder(env);
-  if (folder !== undefined && isOurs(folder)) enableCompileCache(folder);
+  if (folder !== undefined && isOurs(folder)) nodeModule.enableCompileCache(folder);
 }
 
 /**
