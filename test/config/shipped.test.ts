@@ -1,5 +1,4 @@
 /** The files that are shipped and the one that `init` writes load as they are, and show all there is. */
-import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
@@ -11,6 +10,7 @@ import { fileSchema, syncSchema } from '../../src/config/settings.ts';
 import { jsonSchemaOf } from '../../src/config/json-schema.ts';
 import { configTemplate, envExample, GITIGNORE, defaultInitAnswers } from '../../src/config/template.ts';
 import { starters } from '../../src/config/starters.ts';
+import { inputFiles } from '../../src/plan/input-files.ts';
 import { openInputs } from '../../src/plan/inputs.ts';
 import { orderSyncs } from '../../src/plan/order.ts';
 import { planTasks } from '../../src/plan/plan.ts';
@@ -24,7 +24,7 @@ const everyEndpoint = catalog.map(({ name }) => name).toSorted();
 /** The fields of the inputs of a sync; each query returns one URN. */
 async function inputsOf(sync: SyncDefinition): Promise<readonly RequestBody[]> {
   const inputs = await openInputs(sync, {
-    readFile: (path) => createReadStream(path, 'utf8'),
+    readFile: inputFiles(),
     query: () => Promise.resolve([{ type: 'fsd_profile', value: 'a' }]),
   });
   return (await Array.fromAsync(inputs.blocks())).flat().map(({ fields }) => fields);

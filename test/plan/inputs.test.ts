@@ -1,11 +1,14 @@
 /** Inputs from lists, files and queries, and the rows that are refused before anything is spent. */
-import { createReadStream } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InputSource, SyncDefinition } from '../../src/config/definition.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { UsageError } from '../../src/errors.ts';
+import { inputFiles } from '../../src/plan/input-files.ts';
 import { type InputEffects, openInputs } from '../../src/plan/inputs.ts';
 import type { Input } from '../../src/plan/input-row.ts';
 import { HEAD, inFolder } from '../config/written.ts';
@@ -41,7 +44,7 @@ const readAged = (
   inFolder({ 'sluice.yaml': `${HEAD}  a: { ${sync} }\n`, ...files }, async (folder) => {
     const { syncs } = await loadConfig(join(folder, 'sluice.yaml'), {});
     return readInputs(syncs[0] as SyncDefinition, {
-      readFile: (path) => createReadStream(path, 'utf8'),
+      readFile: inputFiles(),
       query: () => Promise.resolve(rows),
     });
   });
@@ -528,6 +531,20 @@ describe('a file that arrives in parts', () => {
       { numRuns: 60 },
     );
   });
+
+  it('is read once if it is a pipe', () =>
+    inFolder({}, async (folder) => {
+      const path = join(folder, 'in.csv');
+      await promisify(execFile)('mkfifo', [path]);
+      const written = writeFile(path, 'user\na\nb\n');
+      const sync = syncOf('microblog.user', {
+        forEach: [{ from: 'file', path, field: 'user', column: 'user', where: 'a:1:1' }],
+      });
+      const { blocks } = await openInputs(sync, { readFile: inputFiles(), query: NO_QUERY });
+      for (const _ of [1, 2])
+        expect((await Array.fromAsync(blocks())).flat().map(({ fields }) => fields)).toEqual(users('a', 'b'));
+      await written;
+    }));
 
   it('names the line of an error in a later part', async () => {
     const text = `${'{"user": "a"}\r\n'.repeat(40)}{"user": \n`;

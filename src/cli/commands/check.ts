@@ -1,5 +1,4 @@
 /** `sluice check`: checks at no cost that config, inputs, token, warehouse and schema are ready for a run. */
-import { createReadStream } from 'node:fs';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -104,8 +103,11 @@ async function isSuperuser(warehouse: Warehouse): Promise<boolean> {
 }
 
 async function checkInputs({ syncs }: Config): Promise<Check> {
-  const { openInputs } = await import('../../plan/inputs.ts');
-  const effects = { readFile: (path: string) => createReadStream(path, 'utf8'), query: () => Promise.resolve([]) };
+  const [{ openInputs }, { inputFiles }] = await Promise.all([
+    import('../../plan/inputs.ts'),
+    import('../../plan/input-files.ts'),
+  ]);
+  const effects = { readFile: inputFiles(), query: () => Promise.resolve([]) };
   try {
     let count = 0;
     for (const sync of syncs) {

@@ -1,12 +1,12 @@
 /** The plan of a sync: its tasks, and which of them stored answers serve. */
 import { dayOf } from '../../day.ts';
-import { createReadStream } from 'node:fs';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
 import { readWatermarks } from '../../ledger/watermarks.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Input } from '../../plan/input-row.ts';
+import { inputFiles } from '../../plan/input-files.ts';
 import { type Inputs, openInputs } from '../../plan/inputs.ts';
 import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../control/freshness/max-age.ts';
 import { planTasks } from '../../plan/plan.ts';
@@ -196,7 +196,7 @@ function tasksOfInput(
 
 const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
   openInputs(definition, {
-    readFile: (path) => createReadStream(path, 'utf8'),
+    readFile: inputFiles(),
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
   });
 
