@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { optimizeLate } from '../../src/cli/heap.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { EngineEvent } from '../../src/engine/handle.ts';
 import { type Role, serve } from '../../src/engine/serve.ts';
@@ -35,6 +36,7 @@ export interface Order {
 /** The messages of the process: one at the start, one at the end. */
 export type Said = { readonly began: true } | { readonly summary: Summary; readonly notices: readonly string[] };
 
+optimizeLate();
 const order = JSON.parse(process.argv[2] ?? '') as Order;
 const {
   config: file,
