@@ -1,5 +1,6 @@
 /** Two projects: tests that need no database, and tests with one Postgres that `test/support/postgres.ts` provides. */
 import { configDefaults, defineConfig } from 'vitest/config';
+import { COMPILED } from './test/support/compiled.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests use no database, and start none. */
@@ -17,6 +18,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // With isolation, a tenth of the run would be loading the program and compiling the embedded Postgres for each file.
     isolate: false,
+    // For the processes that tests start.
+    env: { NODE_COMPILE_CACHE: COMPILED },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [

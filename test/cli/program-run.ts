@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { inject } from 'vitest';
+import { COMPILED } from '../support/compiled.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
@@ -36,7 +36,7 @@ export interface Running {
 export function start(words: readonly string[], { cwd, env = {}, input, node = [] }: RunOptions): Running {
   const child = spawn(process.execPath, [...node, MAIN, ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(inject('templates').folder, 'compiled'), ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => undefined);

@@ -12,6 +12,7 @@ import { openStage, type Stage, undisturbed } from '../reliability/stage.ts';
 import { IN_FLIGHT } from '../reliability/workload.ts';
 import { hasBinaries, startEmbedded } from '../support/embedded-postgres.ts';
 import { LOCALE } from '../support/postgres.ts';
+import { migrated } from '../support/templates.ts';
 import { makeDue } from './due.ts';
 
 /** Twice a day, so that the missed firing is minutes to hours ago. */
@@ -62,7 +63,7 @@ interface Held {
 
 const isHeldBy = ({ holder }: Held, { pid }: Process): boolean => holder.split('/')[1] === String(pid);
 
-const templates = warehouseTemplates(inject('postgresUrl'));
+const templates = warehouseTemplates(inject('postgresUrl'), migrated);
 afterAll(() => templates.end());
 let expected: Promise<Oracle> | undefined;
 /** The contents of the tables after an undisturbed run. */

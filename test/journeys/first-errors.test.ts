@@ -1,4 +1,7 @@
-/** What a new user runs into in the first hour: the real program says where, what it found and what to do next, and spends nothing. */
+/**
+ * What a new user runs into in the first hour: the program says where, what it found and what to do next, and spends
+ * nothing. The first case of each command is a process of its own.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,6 +10,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { run, type Ran, temporaryFolder } from '../cli/program-run.ts';
 import { acquireLock } from '../../src/warehouse/lock/lock.ts';
 import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -39,8 +43,10 @@ const FILES: Readonly<Record<string, string>> = {
   'query.yaml': `${HEAD}${PAGES}    for_each: { url: { query: "select adress from sluice.web_pages" } }\n`,
 };
 
+const callersFolder = process.cwd();
 beforeAll(async () => {
   folder = await temporaryFolder();
+  process.chdir(folder.path);
   sandbox = await serveSandbox({ token: TOKEN });
   database = await freshDatabase();
   for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder.path, name), text);
@@ -52,14 +58,18 @@ afterAll(async () => {
   taken.close();
   await sandbox.close();
   await database.drop();
+  process.chdir(callersFolder);
   await folder.remove();
 });
 
 type Env = Readonly<Record<string, string>>;
 
+/** The commands that ran as a process. */
+const processes = new Set<string | undefined>();
+
 /** As a person at a prompt would see it: what a machine collects is the same as JSON. */
 const sluice = (words: readonly string[], env: Env = {}): Promise<Ran> =>
-  run(words, {
+  (processes.has(words[0]) ? runInProcess : run)(words, {
     cwd: folder.path,
     env: { CI: '1', SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: TOKEN, DATABASE_URL: database.url, ...env },
   });
@@ -256,7 +266,9 @@ const CASES: Readonly<Record<string, Case>> = {
 describe('the first hour', () => {
   it.each(Object.entries(CASES))('%s', async (_, { words, env = {}, code, says }) => {
     const paid = sandbox.requests().length;
-    const ran = await sluice(typeof words === 'function' ? words() : words, typeof env === 'function' ? env() : env);
+    const typed = typeof words === 'function' ? words() : words;
+    const ran = await sluice(typed, typeof env === 'function' ? env() : env);
+    processes.add(typed[0]);
     expect({ code: ran.code, output: outputOf(ran) }).toMatchObject({ code });
     for (const text of says) expect(outputOf(ran)).toMatch(text instanceof RegExp ? text : literally(text));
     for (const secret of [TOKEN, PASSWORD, 'not-the-token', 'words-of-a-token'])
@@ -333,7 +345,10 @@ describe('the first hour', () => {
     const shared = join(folder.path, 'shared');
     await mkdir(shared);
     const release = await acquireLock(join(shared, 'lock.json'), { command: 'sluice sync', waitMs: 0 }, realEffects);
-    const { code, err } = await sluice(['status'], { DATABASE_URL: 'embedded:shared' });
+    const { code, err } = await run(['status'], {
+      cwd: folder.path,
+      env: { SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: TOKEN, DATABASE_URL: 'embedded:shared' },
+    });
     release();
     expect([code, err]).toEqual([
       7,

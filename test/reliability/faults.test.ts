@@ -3,6 +3,7 @@
  * for listed losses.
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { migrated } from '../support/templates.ts';
 import { drawsOf } from './draws.ts';
 import { warehouseTemplates } from './warehouse-templates.ts';
 import type { Oracle } from './oracle.ts';
@@ -13,7 +14,7 @@ import { shortConfig } from './workload.ts';
 const SEED = 5;
 
 describe('a run behind fault proxies', () => {
-  const templates = warehouseTemplates(inject('postgresUrl'));
+  const templates = warehouseTemplates(inject('postgresUrl'), migrated);
   let oracle: Oracle;
   beforeAll(async () => {
     ({ oracle } = await undisturbed(templates, { kind: 'postgres', configOf: shortConfig }));

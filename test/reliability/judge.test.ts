@@ -1,5 +1,6 @@
 /** The checker on a real warehouse: it accepts an undisturbed run, and reports each manipulation. */
 import { afterAll, expect, inject, it, onTestFinished } from 'vitest';
+import { migrated } from '../support/templates.ts';
 import { openClient } from '../../src/extract/client.ts';
 import { Secret } from '../../src/config/values/secret.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
@@ -8,7 +9,7 @@ import { warehouseTemplates, withWarehouse } from './warehouse-templates.ts';
 import { openStage, type Stage } from './stage.ts';
 import { shortConfig } from './workload.ts';
 
-const templates = warehouseTemplates(inject('postgresUrl'));
+const templates = warehouseTemplates(inject('postgresUrl'), migrated);
 afterAll(() => templates.end());
 
 /** SQL manipulations, each with the new violation. */

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { countOf } from '../support/long.ts';
+import { migrated } from '../support/templates.ts';
 import { drawsOf } from './draws.ts';
 import { warehouseTemplates } from './warehouse-templates.ts';
 import type { Oracle } from './oracle.ts';
@@ -18,7 +19,7 @@ const SYNCS = 10;
 const PATIENT = { timeout: 300_000 };
 
 describe('a run that was killed with SIGKILL gives the same result when it is continued', () => {
-  const templates = warehouseTemplates(inject('postgresUrl'));
+  const templates = warehouseTemplates(inject('postgresUrl'), migrated);
   const draws = drawsOf(SEED, 'short form');
   let oracle: Oracle;
   let requests: number;

@@ -1,5 +1,6 @@
 /** The short form of the odd services: one draw of each scenario. */
 import { afterAll, describe, expect, inject, it } from 'vitest';
+import { migrated } from '../support/templates.ts';
 import { drawsOf } from './draws.ts';
 import { warehouseTemplates } from './warehouse-templates.ts';
 import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
@@ -7,7 +8,7 @@ import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './
 const SEED = 11;
 
 describe('a service that answers in odd ways', () => {
-  const templates = warehouseTemplates(inject('postgresUrl'));
+  const templates = warehouseTemplates(inject('postgresUrl'), migrated);
   afterAll(() => templates.end());
 
   it.each([

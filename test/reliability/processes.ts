@@ -1,9 +1,9 @@
 /** Starts processes of Sluice and observes how they end. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { COMPILED } from '../support/compiled.ts';
 import type { Order, Said } from './driver.ts';
 
 /** Where the process finds the service and the warehouse. */
@@ -34,9 +34,6 @@ export interface Process {
   readonly stop: () => void;
   readonly pid: number | undefined;
 }
-
-/** Compiled sources of all processes, which shorten each start. */
-const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/reliability', import.meta.url));
 
 /** Runs the syncs of a config in a process that can be ordered to die. */
 export const startDriver = (order: Order, surroundings: Surroundings): Process =>

@@ -3,6 +3,7 @@
  * cause no deadlocks.
  */
 import { afterAll, describe, expect, inject, it } from 'vitest';
+import { migrated } from '../support/templates.ts';
 import { warehouseTemplates } from './warehouse-templates.ts';
 import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
 import { twoWriters } from './scenarios/writers.ts';
@@ -11,7 +12,7 @@ import { twoWriters } from './scenarios/writers.ts';
 const PATIENT = { timeout: 300_000 };
 
 describe('several processes on one sync', () => {
-  const templates = warehouseTemplates(inject('postgresUrl'));
+  const templates = warehouseTemplates(inject('postgresUrl'), migrated);
   afterAll(() => templates.end());
 
   it('start at once: one works, and the others exit with 7', PATIENT, async () => {

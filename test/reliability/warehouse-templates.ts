@@ -39,8 +39,21 @@ export async function withWarehouse<T>(url: string, look: (warehouse: Warehouse)
   }
 }
 
-/** Creates warehouses on the Postgres server at the URL, which may create databases, and in temporary folders. */
-export function warehouseTemplates(server: string): WarehouseTemplates {
+/** Where migrated warehouses can be copied from. */
+interface Migrated {
+  /** Returns the name of a database without connections. */
+  readonly postgres: () => Promise<string>;
+  /** Creates the folder. */
+  readonly embedded: (folder: string) => Promise<void>;
+}
+
+const NOTHING: Migrated = { postgres: () => Promise.resolve('template0'), embedded: () => Promise.resolve() };
+
+/**
+ * Creates warehouses on the Postgres server at the URL, which may create databases, and in temporary folders. The
+ * templates are copies of migrated warehouses, or migrated here.
+ */
+export function warehouseTemplates(server: string, migrated = NOTHING): WarehouseTemplates {
   const onServer = async (statement: string): Promise<void> => {
     const client = new Client({ connectionString: server });
     await client.connect();
@@ -73,10 +86,13 @@ export function warehouseTemplates(server: string): WarehouseTemplates {
   return {
     create: async (kind) => {
       if (kind === 'postgres') {
-        templates.postgres ??= database('template0').then(recording);
+        templates.postgres ??= migrated.postgres().then(database).then(recording);
         return database(new URL((await templates.postgres).url).pathname.slice(1));
       }
-      templates.embedded ??= folder().then(recording);
+      templates.embedded ??= folder().then(async (created) => {
+        await migrated.embedded(created.path);
+        return recording(created);
+      });
       const copy = await folder();
       await cp((await templates.embedded).path, copy.path, { recursive: true });
       await chmod(copy.path, 0o700);

@@ -153,16 +153,23 @@ function shuffle(filings: Filing[], draw: () => number): void {
   }
 }
 
-/** A filing as the service sends it. */
-export const itemOf = ({ id, day, form, state }: Filing): RequestBody => ({
-  '@type': '@sec_filing',
-  accession_number: `0000000000-24-${String(id).padStart(6, '0')}`,
-  file_name: 'primary_doc.xml',
-  document_url: `https://filings.example/${id}`,
-  filing_type: form,
-  file_date: dayText(day),
-  biz_states: state === '' ? [] : [state],
-});
+const items = new WeakMap<Filing, RequestBody>();
+
+/** A filing as the service sends it; each is returned by many answers, and made once. */
+export function itemOf(filing: Filing): RequestBody {
+  const { id, day, form, state } = filing;
+  const item = items.get(filing) ?? {
+    '@type': '@sec_filing',
+    accession_number: `0000000000-24-${String(id).padStart(6, '0')}`,
+    file_name: 'primary_doc.xml',
+    document_url: `https://filings.example/${id}`,
+    filing_type: form,
+    file_date: dayText(day),
+    biz_states: state === '' ? [] : [state],
+  };
+  items.set(filing, item);
+  return item;
+}
 
 const isWorkday = (day: number): boolean => weekdayOf(day) >= 1 && weekdayOf(day) <= 5;
 const DEADLINES = ['02-13', '02-14', '02-15', '05-14', '05-15', '05-16', '08-12', '08-14', '08-15', '11-13', '11-14'];

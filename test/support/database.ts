@@ -1,6 +1,6 @@
 /** Databases for tests, each on the Postgres that the run provides. */
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { inject } from 'vitest';
 
 /** A database of a test's own. */
@@ -10,20 +10,31 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
+let administrators: Pool | undefined;
+
+/** Runs one statement on the run's server, on connections that all databases of this process share. */
+async function administer(statement: string): Promise<void> {
+  if (!administrators) {
+    administrators = new Pool({ connectionString: inject('postgresUrl'), idleTimeoutMillis: 0, allowExitOnIdle: true });
+    // The server may end before this process.
+    administrators.on('error', () => undefined);
+  }
+  await administrators.query(statement);
+}
+
 /**
  * Creates a database with a unique name: empty, or a copy of one without connections.
  * The caller drops it; what is forgotten goes away with the server that the run started.
  */
 export async function freshDatabase(template = 'template0'): Promise<FreshDatabase> {
-  const server = inject('postgresUrl');
   const name = `sluice_test_${randomBytes(8).toString('hex')}`;
   // Without `strategy` the complete copy goes through the write-ahead log first, which takes up to three times as long.
-  await execute(server, `create database ${name} template ${template} strategy file_copy`);
-  const url = new URL(server);
+  await administer(`create database ${name} template ${template} strategy file_copy`);
+  const url = new URL(inject('postgresUrl'));
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: () => execute(server, `drop database if exists ${name} with (force)`),
+    drop: () => administer(`drop database if exists ${name} with (force)`),
   };
 }
 

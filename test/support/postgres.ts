@@ -29,13 +29,14 @@ const IMAGE = 'postgres:18.4';
 export const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 /**
- * Nothing survives the run, so nothing has to reach the disk. Postgres' own limit of 100 connections is too tight for
+ * Nothing survives the run, so nothing has to reach the disk, and a password needs no slow hash. Postgres' own limit of 100 connections is too tight for
  * two test files at once with twenty migrators or workers in each.
  */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
+  scram_iterations: '1',
   synchronous_commit: 'off',
   timezone: 'UTC',
 };
@@ -58,7 +59,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 export async function startServer(): Promise<Server> {
   const given = process.env['SLUICE_TEST_DATABASE_URL'] ?? '';
   if (given !== '') return reach(given);
-  return (await dockerAnswers()) ? startContainer() : startEmbedded(LOCALE, SETTINGS);
+  return (await dockerAnswers()) ? startContainer() : startEmbedded([...LOCALE, '--set=scram_iterations=1'], SETTINGS);
 }
 
 async function reach(url: string): Promise<Server> {

@@ -85,6 +85,9 @@ export async function postgresTemplate(): Promise<string> {
   return database;
 }
 
+/** The two, for scenarios that make their own warehouses. */
+export const migrated = { postgres: postgresTemplate, embedded: copyEmbedded };
+
 const DUPLICATE_DATABASE = '42P04';
 
 async function exists(server: string, name: string): Promise<boolean> {
