@@ -19,6 +19,7 @@ import { memory } from './memory.ts';
 import { planning } from './planning.ts';
 import { profile } from './profile.ts';
 import { replay } from './replay.ts';
+import { reports } from './reports.ts';
 import { rows } from './rows.ts';
 import { smallAnswers } from './small-answers.ts';
 import { type Postgres, startPostgres } from './stage/postgres.ts';
@@ -40,6 +41,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   replay,
   workers,
   planning,
+  reports,
   profile,
 ];
 

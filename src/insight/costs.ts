@@ -2,13 +2,16 @@
 import { sql } from 'kysely';
 import {
   type BalanceForecast,
-  type BoughtAnswers,
+  type CostSources,
   type ChargedFailure,
   type MaxAgeSaving,
+  type LoggedSums,
+  loggedRows,
   readBalances,
   boughtRows,
   readBoughtAnswers,
   readFailures,
+  readLoggedSums,
   readRuns,
   readSavings,
   type RunCosts,
@@ -110,8 +113,9 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
     .setAccessMode('read only')
     .execute(async (tx) => {
       const database = { ...names, db: tx };
-      const cells = await readCostCells(database, since);
-      const bought = await readBoughtAnswers(database, since);
+      const logged = await readLoggedSums(database, since);
+      const sources = { logged, bought: await readBoughtAnswers(database, since) };
+      const cells = await loggedCells(database, logged);
       const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
       const first = since ?? days[0]?.date;
       const reconciliation = await readReconciliation(database, now, first === undefined ? undefined : new Date(first));
@@ -122,8 +126,8 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
-        syncs: await readSyncs(database, since, bought),
-        runs: await readRuns(database, since, bought),
+        syncs: await readSyncs(database, since, sources),
+        runs: await readRuns(database, since, sources),
         savings: await readSavings(database),
         failures: await readFailures(database, since),
         balances: await readBalances(database, since),
@@ -140,6 +144,16 @@ export async function readCostCells({ db, schema }: ReconcileDb, since: string |
     from ${sql.table(`${schema}.daily_costs`)}
     where date >= coalesce(${since ?? null}::date, '-infinity')
     order by date, endpoint, plan, sync`.execute(db);
+  return rows;
+}
+
+/** The same cells from sums over the log that were read already. */
+async function loggedCells({ db }: ReconcileDb, logged: readonly LoggedSums[]): Promise<CostCell[]> {
+  const { rows } = await sql<CostCell>`
+    select date::text as date, endpoint, plan, sync, sum(requests)::float8 as requests, sum(points)::float8 as points,
+      sum(failed_requests)::float8 as "failedRequests", sum(failed_points)::float8 as "failedPoints"
+    from ${loggedRows(logged)} where is_counted group by logged_sums.date, endpoint, plan, sync
+    order by logged_sums.date, endpoint, plan, sync`.execute(db);
   return rows;
 }
 
@@ -160,16 +174,16 @@ const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorte
 
 /** The figures of the view sync_costs, limited to what was sent, received and logged since a day. Most expensive first. */
 async function readSyncs(
-  { db, schema, ops }: ReconcileDb,
+  { db, ops }: ReconcileDb,
   since: string | undefined,
-  bought: readonly BoughtAnswers[],
+  { bought, logged }: CostSources,
 ): Promise<SyncCosts[]> {
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<SyncCosts>`
     with logged as (
       select sync, endpoint, sum(requests) as requests, sum(points) as points, sum(failed_requests) as failed_requests,
         sum(failed_points) as failed_points
-      from ${sql.table(`${schema}.daily_costs`)} where date >= ${first} group by 1, 2
+      from ${loggedRows(logged)} where is_counted group by 1, 2
     ), ledger as (
       select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points
       from ${sql.table(`${ops}.requests`)} where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2

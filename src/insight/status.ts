@@ -83,46 +83,50 @@ export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'sche
 }
 
 const SHOWN_BOUNDS = 20;
+const SHOWN_FAILURES = 20;
 const SHOWN_GAPS = 20;
 /** The greatest number of gaps that is counted. */
 const MOST_GAPS = 10_000;
 
 type NewestRun = Omit<SyncStatus, 'unreadable' | 'truncated'> & { readonly id: string };
 
-/** The newest run of each sync. Its state comes from the view, which shows a run whose process died as interrupted. */
+/** The newest run of each sync, as the view of freshness shows it: a run whose process died is interrupted. */
 async function newestRuns({ db, ops, schema }: Pick<Warehouse, 'db' | 'ops' | 'schema'>): Promise<NewestRun[]> {
-  const table = (name: string) => sql.table(`${ops}.${name}`);
   const { rows } = await sql<NewestRun>`
-    with newest as (select distinct on (sync) * from ${table('runs')} order by sync, id desc)
-    select n.id::text as id, n.sync, n.endpoint, v.state, n.exit_code::float8 as "exitCode", n.started_at as "startedAt",
-      n.ended_at as "endedAt", v.error,
-      (select max(c.ended_at) from ${table('runs')} c where c.sync = n.sync and c.state = 'complete'
-        and c.ended_at <= now() + interval '1 minute') as "completeAt",
-      greatest((select max(a.received_at) from ${table('answers')} a where a.sync = n.sync),
-        (select max(a.received_at) from ${table('requests')} q join ${table('answers')} a on a.id = q.answer_id
-          where q.sync = n.sync and q.state = 'fresh')) as "newestAnswerAt",
-      (select count(*) from ${table('requests')} q where q.sync = n.sync
-        and q.state in ('planned', 'sent', 'in_doubt'))::float8 as open,
-      (select count(*) from ${table('requests')} q where q.sync = n.sync and q.state = 'in_doubt')::float8 as "inDoubt",
-      (select count(*) from ${table('answers')} a where a.sync = n.sync and a.loaded_at is null)::float8 as unloaded,
-      (select count(*) from ${table('quarantine')} k where k.sync = n.sync
-        and k.resolved_at is null)::float8 as quarantined,
+    select f.last_run_id::text as id, f.sync, f.endpoint, f.last_state as state, f.last_exit_code::float8 as "exitCode",
+      f.last_started_at as "startedAt", f.last_ended_at as "endedAt", f.last_error as error, f.completed_at as "completeAt",
+      f.answered_at as "newestAnswerAt", f.open_requests::float8 as open, f.in_doubt_requests::float8 as "inDoubt",
+      f.waiting_answers::float8 as unloaded,
+      (select count(*) from ${sql.table(`${ops}.quarantine`)} k where k.sync = f.sync and k.resolved_at is null)::float8 as quarantined,
       n.failed::float8 as failed
-    from newest n join ${sql.table(`${schema}.sync_runs`)} v on v.run_id = n.id order by n.sync`.execute(db);
+    from ${sql.table(`${schema}.sync_freshness`)} f join ${sql.table(`${ops}.runs`)} n on n.id = f.last_run_id
+    order by f.sync`.execute(db);
   return rows;
 }
 
 async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureStatus[]> {
   if (runIds.length === 0) return [];
+  // Run by run, because the planner would otherwise read all requests to find the first by id.
   const rows = await ops
-    .selectFrom('requests')
-    .select(['sync', 'state', 'input', 'body', 'error', 'next'])
-    .where('run_id', 'in', [...runIds])
-    .where((eb) => eb.or([eb('state', 'in', ['failed', 'in_doubt']), eb('error', 'is not', null)]))
-    // The error of an earlier attempt stays in the row, and is irrelevant once there is an answer.
-    .where((eb) => eb.or([eb('answer_id', 'is', null), eb('failure_class', '=', UNREADABLE)]))
-    .orderBy('id')
-    .limit(20)
+    .selectFrom('runs as n')
+    .innerJoinLateral(
+      (db) =>
+        db
+          .selectFrom('requests')
+          .select(['id', 'sync', 'state', 'input', 'body', 'error', 'next'])
+          .whereRef('run_id', '=', 'n.id')
+          .where((eb) => eb.or([eb('state', 'in', ['failed', 'in_doubt']), eb('error', 'is not', null)]))
+          // The error of an earlier attempt stays in the row, and is irrelevant once there is an answer.
+          .where((eb) => eb.or([eb('answer_id', 'is', null), eb('failure_class', '=', UNREADABLE)]))
+          .orderBy('id')
+          .limit(SHOWN_FAILURES)
+          .as('r'),
+      (join) => join.onTrue(),
+    )
+    .select(['r.sync', 'r.state', 'r.input', 'r.body', 'r.error', 'r.next'])
+    .where('n.id', 'in', [...runIds])
+    .orderBy('r.id')
+    .limit(SHOWN_FAILURES)
     .execute();
   return rows.map(({ sync, state, input, body, error, next }) => ({
     sync,

@@ -1,5 +1,5 @@
 /** The requested slices of each question, and whether each answer was complete. */
-import { type Selectable, sql } from 'kysely';
+import { type QueryCreator, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
@@ -143,51 +143,39 @@ export async function currentLowerBounds(ops: Ops, sync?: string): Promise<Curre
     .map(({ bound }) => bound);
 }
 
-type Slice = Selectable<OpsDatabase['coverage']>;
+/** A question that contains the slice of a lower bound. */
+interface Wider {
+  readonly id: string;
+  readonly sync: string;
+  readonly question: RequestBody;
+  readonly first_day: string;
+  readonly last_day: string;
+}
+
+/** The expression of the index that finds slices by their question without its days. */
+const questionHash = (filters: RawBuilder<unknown>) => sql`jsonb_hash(${filters} - 'date_from' - 'date_to')`;
 
 async function boundsOfEndpoint(
   ops: Ops,
   endpoint: string,
   sync: string | undefined,
 ): Promise<{ readonly id: string; readonly bound: CurrentLowerBound }[]> {
-  const { facets, from, to } = narrowingOf(endpoint);
-  const day = (name: string | undefined) =>
-    name === undefined ? sql<string>`''` : sql<string>`(filters -> ${sql.lit(name)})::text`;
+  const { facets } = narrowingOf(endpoint);
   const rows = await ops
-    .with('slices', (db) =>
-      db
-        .selectFrom('coverage')
-        .selectAll()
-        .select(sql`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
-        .select([day(from).as('first_day'), day(to).as('last_day')])
-        .where('endpoint', '=', endpoint)
-        .where(isSync)
-        .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? '')),
-    )
     .with(
-      'bounds',
-      () => sql<Slice>`(
-      select * from (select distinct on (sync, filters) * from slices order by sync, filters, id desc) newest where reason is not null)`,
-    )
-    .with(
-      'with_room',
-      () => sql`(
-      select sync, question, first_day, last_day, max(id) as id from slices
-      where returned < asked and not unreadable group by sync, question, first_day, last_day)`,
+      (cte) => cte('bounds').materialized(),
+      (db) => newestBounds(db, endpoint, sync),
     )
     // Materialized, so that one join compares the questions; comparing each pair would take quadratic time.
     .with(
       (cte) => cte('wider').materialized(),
-      () => sql`(
+      () => sql<Wider>`(
       select c.id, c.sync, c.first_day, c.last_day, c.question - p.left_out as question
       from bounds c cross join ${partsOf(facets)} as p(left_out) where c.question ?& p.left_out)`,
     )
     .with(
       (cte) => cte('covered').materialized(),
-      () => sql`(
-      select distinct w.id from wider w
-      join with_room n on n.sync = w.sync and n.question = w.question and n.id > w.id
-        and n.first_day <= w.first_day and n.last_day >= w.last_day)`,
+      (db) => coveredBounds(db.selectFrom('wider as w').innerJoin('coverage as n', 'n.sync', 'w.sync'), endpoint),
     )
     .selectFrom('bounds as c')
     .leftJoin('requests as r', 'r.id', 'c.request_id')
@@ -220,6 +208,64 @@ async function boundsOfEndpoint(
       asOf: row.as_of,
     },
   }));
+}
+
+/**
+ * The slices that are lower bounds by their newest answer, with their question. Only slices that ever were lower bounds
+ * are read; later answers to them are looked up by hash.
+ */
+function newestBounds(db: QueryCreator<OpsDatabase>, endpoint: string, sync: string | undefined) {
+  const { question, firstDay, lastDay } = partsOfQuestion('c', endpoint);
+  return db
+    .selectFrom('coverage as c')
+    .selectAll()
+    .select([question.as('question'), firstDay.as('first_day'), lastDay.as('last_day')])
+    .where('c.endpoint', '=', endpoint)
+    .where('c.reason', 'is not', null)
+    .where(isSync)
+    .$if(sync !== undefined, (all) => all.where('c.sync', '=', sync ?? ''))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('coverage as n')
+            .select('n.id')
+            .whereRef('n.sync', '=', 'c.sync')
+            .where(sql<boolean>`${questionHash(sql.ref('n.filters'))} = ${questionHash(sql.ref('c.filters'))}`)
+            .where(sql<boolean>`jsonb_hash(n.filters) = jsonb_hash(c.filters)`)
+            .whereRef('n.filters', '=', 'c.filters')
+            .whereRef('n.endpoint', '=', 'c.endpoint')
+            .whereRef('n.id', '>', 'c.id'),
+        ),
+      ),
+    );
+}
+
+/** Of pairs of wider questions and slices of the same sync: the bounds that a later slice with room covers. */
+function coveredBounds<DB extends { w: Wider; n: OpsDatabase['coverage'] }>(
+  pairs: SelectQueryBuilder<DB, 'w' | 'n', unknown>,
+  endpoint: string,
+) {
+  const { question, firstDay, lastDay } = partsOfQuestion('n', endpoint);
+  return pairs
+    .select(sql<string>`w.id`.as('id'))
+    .distinct()
+    .where(sql<boolean>`${questionHash(sql.ref('n.filters'))} = ${questionHash(sql.ref('w.question'))}`)
+    .where(sql<boolean>`n.id > w.id and n.endpoint = ${endpoint} and n.returned < n.asked and not n.unreadable`)
+    .where(sql<boolean>`${question} = w.question and ${firstDay} <= w.first_day and ${lastDay} >= w.last_day`);
+}
+
+/** SQL for the question of a slice without its days, and for its days; empty texts if the endpoint has none. */
+function partsOfQuestion(slice: string, endpoint: string) {
+  const { from, to } = narrowingOf(endpoint);
+  const filters = sql.ref(`${slice}.filters`);
+  const day = (name: string | undefined) =>
+    name === undefined ? sql<string>`''` : sql<string>`(${filters} -> ${sql.lit(name)})::text`;
+  return {
+    question: sql<RequestBody>`${filters} - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`,
+    firstDay: day(from),
+    lastDay: day(to),
+  };
 }
 
 /** The fields that narrow a question of an endpoint: its facets and its days. */

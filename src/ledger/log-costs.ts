@@ -115,10 +115,10 @@ export async function tokenOf(books: ReconcileDb, ids: readonly string[]): Promi
 
 /** Returns the balances in the headers of the answers to these runs' requests, newest first. */
 export async function headerBalances(books: ReconcileDb, runIds: readonly string[]): Promise<(string | null)[]> {
-  const { answers } = reconcileTables(books);
+  const { requests, answers } = reconcileTables(books);
   const { rows } = await sql<{ points: string | null }>`
-    select headers ->> 'x-token-points' as points from ${answers}
-    where run_id = any(${arrayLiteral(runIds)}::bigint[]) order by id desc`.execute(books.db);
+    select a.headers ->> 'x-token-points' as points from ${requests} r join ${answers} a on a.request_id = r.id
+    where r.run_id = any(${arrayLiteral(runIds)}::bigint[]) order by a.id desc`.execute(books.db);
   return rows.map(({ points }) => points);
 }
 

@@ -198,11 +198,13 @@ export async function readRunCounters(ops: Ops, runId: string): Promise<RunCount
     ])
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
+  // By request, since the answers of all runs would be read to find those of one.
   const answers = await ops
-    .selectFrom('answers')
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.request_id', 'r.id')
     .select(sql<string>`count(*)`.as('answers'))
     .select(['received', 'loaded', 'changed', 'unchanged', 'superseded', 'quarantined'].map(total))
-    .where('run_id', '=', runId)
+    .where('r.run_id', '=', runId)
     .executeTakeFirstOrThrow();
   const coverage = await ops
     .selectFrom('coverage')

@@ -1696,16 +1696,89 @@ create view sluice."balance_forecast" (
    FROM ( SELECT e.token,
             e.first_at,
             e.newest_at,
-            bool_or(l.request_id IS NOT NULL) AS is_ours,
-            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '168:00:00'::interval)), 0::numeric) AS points_7d,
-            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '720:00:00'::interval)), 0::numeric) AS points_30d
+            (EXISTS ( SELECT
+                   FROM fact_request_costs c
+                     JOIN request_cost_matches k ON k.log_id = c.id AND k.match_kind <> 'ambiguous'::text
+                  WHERE COALESCE(c.token_id::text, '(not told)'::text) = e.token)) AS is_ours,
+            r.points_7d,
+            r.points_30d
            FROM ( SELECT t.token,
                     min(t.started_at) AS first_at,
                     max(t.started_at) AS newest_at
                    FROM logged_requests t
                   GROUP BY t.token) e
-             JOIN logged_requests l ON l.token = e.token
-          GROUP BY e.token, e.first_at, e.newest_at) p
+             CROSS JOIN LATERAL ( SELECT COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '168:00:00'::interval)), 0::numeric) AS points_7d,
+                    COALESCE(sum(l.points), 0::numeric) AS points_30d
+                   FROM ( SELECT c.id AS log_id,
+                            COALESCE(c.started_at, c._first_seen_at) AS started_at,
+                            (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
+                            COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+                            c.endpoint AS logged_endpoint,
+                            COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+                                CASE
+                                    WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
+                                    WHEN m.log_id IS NULL THEN '(other programs)'::text
+                                    ELSE '(ambiguous)'::text
+                                END AS sync,
+                            q.run_id,
+                            q.id AS request_id,
+                            COALESCE(m.match_kind, 'none'::text) AS match,
+                            COALESCE(c.token_id::text, '(not told)'::text) AS token,
+                            c.cost,
+                            c.is_paid,
+                                CASE
+                                    WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
+                                    ELSE 0::bigint
+                                END::numeric AS points,
+                            c.points_left,
+                                CASE
+                                    WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
+                                    WHEN c.response_status_code = 412 THEN 'missing'::text
+                                    WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
+                                    WHEN c.duration IS NULL THEN 'under way'::text
+                                    ELSE 'not told'::text
+                                END AS outcome,
+                            c.response_status_code AS status,
+                            c.response_error_text AS error,
+                                CASE
+                                    WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
+                                    ELSE NULL::bigint
+                                END AS asked,
+                            c.response_count AS items,
+                            c.duration AS duration_s
+                           FROM ( SELECT fact_request_costs.id,
+                                    fact_request_costs.cost,
+                                    fact_request_costs.is_paid,
+                                    fact_request_costs.endpoint,
+                                    fact_request_costs.plan,
+                                    fact_request_costs.started_at,
+                                    fact_request_costs.points_left,
+                                    fact_request_costs.token_id,
+                                    fact_request_costs.duration,
+                                    fact_request_costs.response_status_code,
+                                    fact_request_costs.response_error_text,
+                                    fact_request_costs.response_count,
+                                    fact_request_costs.response_execution_time,
+                                    fact_request_costs.response_request_id,
+                                    fact_request_costs.timeout,
+                                    fact_request_costs.is_token_expired,
+                                    fact_request_costs.is_points_run_out,
+                                    fact_request_costs.extra,
+                                    fact_request_costs._first_seen_at,
+                                    fact_request_costs._changed_at,
+                                    fact_request_costs._run_id,
+                                    fact_request_costs._answer_id,
+                                    fact_request_costs._content_hash,
+                                    fact_request_costs._part_hashes
+                                   FROM fact_request_costs
+                                  WHERE fact_request_costs.started_at > (e.newest_at - '720:00:00'::interval) OR fact_request_costs.started_at IS NULL) c
+                             LEFT JOIN ( SELECT k.log_id,
+                                    min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
+                                    COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+                                   FROM request_cost_matches k
+                                  GROUP BY k.log_id) m ON m.log_id = c.id
+                             LEFT JOIN requests q ON q.id = m.request_id) l
+                  WHERE l.token = e.token AND l.started_at > (e.newest_at - '720:00:00'::interval)) r) p
      CROSS JOIN LATERAL ( SELECT GREATEST(EXTRACT(epoch FROM p.newest_at - p.first_at) / 86400::numeric, 1::numeric)::double precision AS days) s
      CROSS JOIN LATERAL ( SELECT p.points_7d::double precision / LEAST(s.days, 7::double precision) AS week,
             p.points_30d::double precision / LEAST(s.days, 30::double precision) AS month) x
@@ -1743,21 +1816,41 @@ create view sluice."charged_failures" (
   -- Points charged.
   "points" numeric
 ) as
- SELECT p.log_id,
-    p.started_at,
-    p.date,
-    p.endpoint,
-    p.plan,
-    p.sync,
-    p.run_id,
-    p.request_id,
+ WITH unanswered AS MATERIALIZED (
+         SELECT m.request_id
+           FROM ( SELECT k.request_id,
+                    count(*) AS rows
+                   FROM request_cost_matches k
+                  GROUP BY k.request_id) m
+             LEFT JOIN ( SELECT w.request_id,
+                    count(*) AS rows
+                   FROM answers w
+                  GROUP BY w.request_id) a ON a.request_id = m.request_id
+          WHERE m.rows > COALESCE(a.rows, 0::bigint)
+        ), candidates AS MATERIALIZED (
+         SELECT k.log_id
+           FROM unanswered u
+             JOIN request_cost_matches k ON k.request_id = u.request_id
+        UNION
+         SELECT c.id
+           FROM fact_request_costs c
+          WHERE c.response_status_code < 200 OR c.response_status_code > 299 OR c.response_status_code IS NULL
+        )
+ SELECT log_id,
+    started_at,
+    date,
+    endpoint,
+    plan,
+    sync,
+    run_id,
+    request_id,
         CASE
-            WHEN p.outcome = 'failed'::text THEN 'failed'::text
+            WHEN outcome = 'failed'::text THEN 'failed'::text
             ELSE 'lost'::text
         END AS kind,
-    p.status,
-    p.error,
-    p.points
+    status,
+    error,
+    points
    FROM ( SELECT l.log_id,
             l.started_at,
             l.date,
@@ -1780,13 +1873,86 @@ create view sluice."charged_failures" (
             l.items,
             l.duration_s,
             row_number() OVER (PARTITION BY l.request_id ORDER BY l.started_at DESC, l.log_id) AS place
-           FROM logged_requests l
+           FROM ( SELECT c.id AS log_id,
+                    COALESCE(c.started_at, c._first_seen_at) AS started_at,
+                    (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
+                    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+                    c.endpoint AS logged_endpoint,
+                    COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+                        CASE
+                            WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
+                            WHEN m.log_id IS NULL THEN '(other programs)'::text
+                            ELSE '(ambiguous)'::text
+                        END AS sync,
+                    q.run_id,
+                    q.id AS request_id,
+                    COALESCE(m.match_kind, 'none'::text) AS match,
+                    COALESCE(c.token_id::text, '(not told)'::text) AS token,
+                    c.cost,
+                    c.is_paid,
+                        CASE
+                            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
+                            ELSE 0::bigint
+                        END::numeric AS points,
+                    c.points_left,
+                        CASE
+                            WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
+                            WHEN c.response_status_code = 412 THEN 'missing'::text
+                            WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
+                            WHEN c.duration IS NULL THEN 'under way'::text
+                            ELSE 'not told'::text
+                        END AS outcome,
+                    c.response_status_code AS status,
+                    c.response_error_text AS error,
+                        CASE
+                            WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
+                            ELSE NULL::bigint
+                        END AS asked,
+                    c.response_count AS items,
+                    c.duration AS duration_s
+                   FROM ( SELECT fact_request_costs.id,
+                            fact_request_costs.cost,
+                            fact_request_costs.is_paid,
+                            fact_request_costs.endpoint,
+                            fact_request_costs.plan,
+                            fact_request_costs.started_at,
+                            fact_request_costs.points_left,
+                            fact_request_costs.token_id,
+                            fact_request_costs.duration,
+                            fact_request_costs.response_status_code,
+                            fact_request_costs.response_error_text,
+                            fact_request_costs.response_count,
+                            fact_request_costs.response_execution_time,
+                            fact_request_costs.response_request_id,
+                            fact_request_costs.timeout,
+                            fact_request_costs.is_token_expired,
+                            fact_request_costs.is_points_run_out,
+                            fact_request_costs.extra,
+                            fact_request_costs._first_seen_at,
+                            fact_request_costs._changed_at,
+                            fact_request_costs._run_id,
+                            fact_request_costs._answer_id,
+                            fact_request_costs._content_hash,
+                            fact_request_costs._part_hashes
+                           FROM fact_request_costs
+                          WHERE (fact_request_costs.id IN ( SELECT candidates.log_id
+                                   FROM candidates))) c
+                     LEFT JOIN ( SELECT k.log_id,
+                            min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
+                            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+                           FROM ( SELECT request_cost_matches.request_id,
+                                    request_cost_matches.log_id,
+                                    request_cost_matches.match_kind,
+                                    request_cost_matches.matched_at
+                                   FROM request_cost_matches
+                                  WHERE (request_cost_matches.log_id IN ( SELECT candidates.log_id
+   FROM candidates))) k
+                          GROUP BY k.log_id) m ON m.log_id = c.id
+                     LEFT JOIN requests q ON q.id = m.request_id) l
           WHERE l.points > 0::numeric) p
-     LEFT JOIN ( SELECT w.request_id,
-            count(*) AS rows
+  WHERE outcome = 'failed'::text OR outcome <> 'under way'::text AND request_id IS NOT NULL AND place > (( SELECT count(*) AS count
            FROM answers w
-          GROUP BY w.request_id) a ON a.request_id = p.request_id
-  WHERE p.outcome = 'failed'::text OR p.outcome <> 'under way'::text AND p.request_id IS NOT NULL AND p.place > COALESCE(a.rows, 0::bigint);
+          WHERE w.request_id = p.request_id));
 
 -- Differences between answers and the service’s contract: one row per difference, with its count.
 create view sluice."contract_drift" (
@@ -3675,12 +3841,26 @@ create view sluice."sync_freshness" (
         END AS last_error,
     t.refreshed_at,
     t.completed_at,
-    GREATEST(a.answered_at, s.answered_at) AS answered_at,
-    a.loaded_at,
+    GREATEST(a.answered_at, ( SELECT max(w.received_at) AS max
+           FROM runs u
+             JOIN requests q ON q.run_id = u.id
+             JOIN answers w ON w.id = q.answer_id
+          WHERE u.sync = r.sync AND q.state = 'fresh'::text AND (u.ended_at IS NULL OR a.answered_at IS NULL OR u.ended_at > (a.answered_at - '1 day'::interval)))) AS answered_at,
+    ( SELECT max(w.loaded_at) AS max
+           FROM answers w
+          WHERE w.sync = r.sync) AS loaded_at,
     (EXTRACT(epoch FROM now() - t.refreshed_at) / 3600::numeric)::double precision AS hours_since_refresh,
-    COALESCE(q.open_requests, 0::bigint) AS open_requests,
-    COALESCE(q.in_doubt_requests, 0::bigint) AS in_doubt_requests,
-    COALESCE(a.waiting_answers, 0::bigint) AS waiting_answers
+    ( SELECT count(*) AS count
+           FROM runs u
+             JOIN requests o ON o.run_id = u.id
+          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND (o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text]))) AS open_requests,
+    ( SELECT count(*) AS count
+           FROM runs u
+             JOIN requests o ON o.run_id = u.id
+          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND o.state = 'in_doubt'::text) AS in_doubt_requests,
+    ( SELECT count(*) AS count
+           FROM answers w
+          WHERE w.sync = r.sync AND w.loaded_at IS NULL) AS waiting_answers
    FROM ( SELECT DISTINCT ON (runs.sync) runs.id,
             runs.sync,
             runs.endpoint,
@@ -3697,24 +3877,9 @@ create view sluice."sync_freshness" (
             max(e.ended_at) FILTER (WHERE e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
            FROM runs e
           WHERE e.sync = r.sync) t
-     LEFT JOIN ( SELECT w.sync,
-            max(w.received_at) AS answered_at,
-            max(w.loaded_at) AS loaded_at,
-            count(*) FILTER (WHERE w.loaded_at IS NULL) AS waiting_answers
+     CROSS JOIN LATERAL ( SELECT max(w.received_at) AS answered_at
            FROM answers w
-          GROUP BY w.sync) a ON a.sync = r.sync
-     LEFT JOIN ( SELECT o.sync,
-            count(*) AS open_requests,
-            count(*) FILTER (WHERE o.state = 'in_doubt'::text) AS in_doubt_requests
-           FROM requests o
-          WHERE o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text])
-          GROUP BY o.sync) q ON q.sync = r.sync
-     LEFT JOIN ( SELECT q_1.sync,
-            max(w.received_at) AS answered_at
-           FROM requests q_1
-             JOIN answers w ON w.id = q_1.answer_id
-          WHERE q_1.state = 'fresh'::text
-          GROUP BY q_1.sync) s ON s.sync = r.sync;
+          WHERE w.sync = r.sync) a;
 
 -- Last outcome of each input of each sync: one row per sync and request. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
 create view sluice."sync_inputs" (
@@ -4334,6 +4499,7 @@ create table sluice_ops."answers" (
 );
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
 create index "answers_request_key_received_at_idx" on sluice_ops."answers" using btree (request_key, received_at);
+create index "answers_sync_received_at_endpoint_took_ms_idx" on sluice_ops."answers" using btree (sync, received_at, endpoint, took_ms);
 create index "answers_unreadable_idx" on sluice_ops."answers" using btree (request_key, received_at) where unreadable;
 create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) where loaded_at IS NULL;
 
@@ -4408,6 +4574,8 @@ create table sluice_ops."coverage" (
   "unreadable" boolean default false not null,
   constraint "coverage_pkey" primary key ("id")
 );
+create index "coverage_bounds_idx" on sluice_ops."coverage" using btree (sync) where reason IS NOT NULL;
+create index "coverage_question_idx" on sluice_ops."coverage" using btree (sync, jsonb_hash(filters - 'date_from'::text - 'date_to'::text), jsonb_hash(filters));
 create index "coverage_request_id_idx" on sluice_ops."coverage" using btree (request_id);
 create index "coverage_run_id_idx" on sluice_ops."coverage" using btree (run_id);
 create index "coverage_sync_as_of_idx" on sluice_ops."coverage" using btree (sync, as_of);
@@ -4641,7 +4809,7 @@ create table sluice_ops."request_cost_matches" (
   constraint "request_cost_matches_pkey" primary key ("request_id", "log_id"),
   constraint "request_cost_matches_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
 );
-create index "request_cost_matches_log_id_idx" on sluice_ops."request_cost_matches" using btree (log_id);
+create index "request_cost_matches_log_id_request_id_match_kind_idx" on sluice_ops."request_cost_matches" using btree (log_id, request_id, match_kind);
 
 -- Ledger of requests: one row per request of a run, committed before the request is sent.
 create table sluice_ops."requests" (

@@ -82,6 +82,8 @@ const newestAnswers = (ops: Ops, sync: string, runId: string | undefined) =>
           .where('r.state', '=', 'fresh'),
       ),
     )
+    // In the order of an index, so that a sync without new answers does not read those of all others.
+    .orderBy('a.received_at', 'desc')
     .orderBy('a.id', 'desc')
     .limit(ANSWERS)
     .execute();

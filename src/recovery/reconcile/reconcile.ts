@@ -154,11 +154,10 @@ export async function readReconciliation(
   const from = sql`${since.toISOString()}::timestamptz`;
   const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
     with entries as (
-      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points, m.request_id, m.is_certain
-      from ${log} c
-      left join (select log_id, bool_or(match_kind <> 'ambiguous') as is_certain, min(request_id) filter (where match_kind <> 'ambiguous') as request_id
-        from ${matches} group by log_id) m on m.log_id = c.id
-      where c.started_at >= ${from}
+      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points,
+        bool_or(m.match_kind <> 'ambiguous') as is_certain, min(m.request_id) filter (where m.match_kind <> 'ambiguous') as request_id
+      from ${log} c left join ${matches} m on m.log_id = c.id
+      where c.started_at >= ${from} group by c.id
     ), paid as (
       -- What was answered came last.
       select e.*, row_number() over (partition by e.request_id order by e.started_at desc) as place

@@ -20,4 +20,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0006_baseline_microblog': () => import('../../../migrations/0006_baseline_microblog.ts'),
   '0007_baseline_photoshare': () => import('../../../migrations/0007_baseline_photoshare.ts'),
   '0008_plain_names': () => import('../../../migrations/0008_plain_names.ts'),
+  '0009_read_at_any_size': () => import('../../../migrations/0009_read_at_any_size.ts'),
 };

@@ -99,7 +99,8 @@ export const tokenTables = {
     },
     {
       key: ['request_id', 'log_id'],
-      indexes: [{ columns: ['log_id'] }],
+      // Grouped by log row from the index alone, since the ids of log rows are in no order.
+      indexes: [{ columns: ['log_id', 'request_id', 'match_kind'] }],
       foreignKeys: [{ columns: ['request_id'], table: 'requests', references: ['id'], onDelete: 'cascade' }],
     },
   ),

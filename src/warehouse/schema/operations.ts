@@ -32,6 +32,9 @@ const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
 const requestKey = text('SHA-256 of the endpoint and the canonical body, in hex.');
 
+/** The hash of a question without its days. */
+const QUESTION_HASH = `jsonb_hash(filters - 'date_from'::text - 'date_to'::text)`;
+
 /** Every operations table, in the order of creation. */
 export const operations = {
   runs: table(
@@ -179,6 +182,8 @@ export const operations = {
       key: ['id'],
       indexes: [
         { columns: ['request_key', 'received_at'] },
+        // The newest answers of a sync, and the durations of a period, from the index alone.
+        { columns: ['sync', 'received_at', 'endpoint', 'took_ms'] },
         { columns: ['request_id'] },
         { columns: ['id'], where: 'loaded_at IS NULL', named: 'waiting' },
         { columns: ['request_key', 'received_at'], where: 'unreadable', named: 'unreadable' },
@@ -238,6 +243,13 @@ export const operations = {
         { columns: ['run_id'] },
         { columns: ['sync', 'request_key', 'id'] },
         { columns: ['request_key'], where: 'unreadable', named: 'unreadable' },
+        { columns: ['sync'], where: 'reason IS NOT NULL', named: 'bounds' },
+        // A slice among the wider questions, and among its later answers. Filters are too long for an index.
+        {
+          columns: ['sync', 'filters'],
+          expressions: ['sync', QUESTION_HASH, 'jsonb_hash(filters)'],
+          named: 'question',
+        },
       ],
     },
   ),

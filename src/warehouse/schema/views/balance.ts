@@ -1,4 +1,5 @@
 /** Views of the balance, of differences between log and ledger, and of the dimensions of costs. */
+import { loggedRequests } from './request-costs.ts';
 import { filledTables } from './cost-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
@@ -83,14 +84,25 @@ export const balanceViews = [
         e.token,
         e.first_at,
         e.newest_at,
-        bool_or(l.request_id is not null) as "is_ours",
-        coalesce(sum(l.points) filter (where l.started_at > e.newest_at - interval '168 hours'), 0) as "points_7d",
-        coalesce(sum(l.points) filter (where l.started_at > e.newest_at - interval '720 hours'), 0) as "points_30d"
+        exists (
+          select from "fact_request_costs" c join "request_cost_matches" k on k.log_id = c.id and k.match_kind <> 'ambiguous'
+          where coalesce(c.token_id::text, '(not told)') = e.token
+        ) as "is_ours",
+        r.points_7d,
+        r.points_30d
       from (
         select t.token, min(t.started_at) as "first_at", max(t.started_at) as "newest_at" from "logged_requests" t group by t.token
       ) e
-      join "logged_requests" l on l.token = e.token
-      group by e.token, e.first_at, e.newest_at
+      cross join lateral (
+        select
+          coalesce(sum(l.points) filter (where l.started_at > e.newest_at - interval '168 hours'), 0) as "points_7d",
+          coalesce(sum(l.points), 0) as "points_30d"
+        from (${loggedRequests({
+          log: `(select * from "fact_request_costs" where started_at > e.newest_at - interval '720 hours' or started_at is null)`,
+          matches: '"request_cost_matches"',
+        })}) l
+        where l.token = e.token and l.started_at > e.newest_at - interval '720 hours'
+      ) r
     ) p
     cross join lateral (select greatest(extract(epoch from p.newest_at - p.first_at) / 86400, 1)::double precision as "days") s
     cross join lateral (

@@ -1,5 +1,6 @@
 /** Views of prices, of charged failures, and of what `max_age` can save. */
 import { log_id, endpoint, plan, sync, ownSync, started_on, run_id, request_id } from './cost-columns.ts';
+import { loggedRequests } from './request-costs.ts';
 import { columnFrom, bigint, integer, timestamp, numeric, ratio, text, view } from './view.ts';
 
 export const priceViews = [
@@ -102,7 +103,21 @@ export const priceViews = [
       error: columnFrom('fact_request_costs', 'response_error_text'),
       points: numeric('Points charged.'),
     },
+    // Most requests have an answer for each row of the log. The others are found by counting in two indexes, and only
+    // their rows and those of failures are joined.
     `
+    with "unanswered" as materialized (
+      select m.request_id
+      from (select k.request_id, count(*) as "rows" from "request_cost_matches" k group by k.request_id) m
+      left join (select w.request_id, count(*) as "rows" from "answers" w group by w.request_id) a on a.request_id = m.request_id
+      where m.rows > coalesce(a.rows, 0)
+    ),
+    "candidates" as materialized (
+      select k.log_id from "unanswered" u join "request_cost_matches" k on k.request_id = u.request_id
+      union
+      select c.id from "fact_request_costs" c
+      where c.response_status_code not between 200 and 299 or c.response_status_code is null
+    )
     select
       p.log_id,
       p.started_at,
@@ -120,11 +135,14 @@ export const priceViews = [
       select
         l.*,
         row_number() over (partition by l.request_id order by l.started_at desc, l.log_id) as "place"
-      from "logged_requests" l where l.points > 0
+      from (${loggedRequests({
+        log: '(select * from "fact_request_costs" where id in (select log_id from "candidates"))',
+        matches: '(select * from "request_cost_matches" where log_id in (select log_id from "candidates"))',
+      })}) l where l.points > 0
     ) p
-    left join (select w.request_id, count(*) as "rows" from "answers" w group by w.request_id) a on a.request_id = p.request_id
     where p.outcome = 'failed'
-      or (p.outcome <> 'under way' and p.request_id is not null and p.place > coalesce(a.rows, 0))`,
+      or (p.outcome <> 'under way' and p.request_id is not null
+        and p.place > (select count(*) from "answers" w where w.request_id = p.request_id))`,
   ),
   view(
     'price_book',

@@ -14,39 +14,14 @@ import {
 } from './cost-columns.ts';
 import { columnFrom, bigint, timestamp, numeric, columnsOf, text, view } from './view.ts';
 
-export const requestCostViews = [
-  view(
-    'logged_requests',
-    'Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.',
-    ['log_id'],
-    {
-      log_id,
-      started_at: timestamp('Start of the request; if the log has no start, the time at which its row was first read.'),
-      date: started_on,
-      endpoint,
-      logged_endpoint: text('Endpoint as written in the log.'),
-      plan,
-      sync,
-      run_id,
-      request_id,
-      match: text(
-        'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).',
-      ),
-      token: text('Identifier of the token; `(not told)` if the log has none.'),
-      ...columnsOf('fact_request_costs', 'cost', 'is_paid'),
-      points: numeric('Points charged: the cost if the row is marked as paid, or has no mark but a cost; otherwise 0.'),
-      points_left: columnFrom('fact_request_costs', 'points_left'),
-      outcome: text(
-        'Outcome: `answered` (status 2xx), `missing` (412: no such entity), `failed` (another status, or an error), `under way` (not ended yet) or `not told` (unknown).',
-      ),
-      status: columnFrom('fact_request_costs', 'response_status_code'),
-      error: columnFrom('fact_request_costs', 'response_error_text'),
-      asked: bigint('Limit of items in the request; null if it has no limit or the request is not certain.'),
-      items: columnFrom('fact_request_costs', 'response_count'),
-      duration_s: columnFrom('fact_request_costs', 'duration'),
-    },
-    // A row without a start counts on the day of its first observation, so that sums by day are sums of all rows.
-    `
+/** The log rows and matches that a view of logged requests reads. */
+interface LoggedSource {
+  readonly log: string;
+  readonly matches: string;
+}
+
+/** The query of logged requests, over all or a part of the log. Postgres cannot push a part into the grouped matches. */
+export const loggedRequests = ({ log, matches }: LoggedSource): string => `
     select
       c.id as "log_id",
       coalesce(c.started_at, c._first_seen_at) as "started_at",
@@ -85,15 +60,49 @@ export const requestCostViews = [
       case when q.body ->> 'count' ~ '^[0-9]{1,15}$' then (q.body ->> 'count')::bigint end as "asked",
       c.response_count as "items",
       c.duration as "duration_s"
-    from "fact_request_costs" c
+    from ${log} c
     left join (
       select
         k.log_id,
         min(k.request_id) filter (where k.match_kind <> 'ambiguous') as "request_id",
         coalesce(min(k.match_kind) filter (where k.match_kind <> 'ambiguous'), 'ambiguous') as "match_kind"
-      from "request_cost_matches" k group by k.log_id
+      from ${matches} k group by k.log_id
     ) m on m.log_id = c.id
-    left join "requests" q on q.id = m.request_id`,
+    left join "requests" q on q.id = m.request_id`;
+
+export const requestCostViews = [
+  view(
+    'logged_requests',
+    'Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.',
+    ['log_id'],
+    {
+      log_id,
+      started_at: timestamp('Start of the request; if the log has no start, the time at which its row was first read.'),
+      date: started_on,
+      endpoint,
+      logged_endpoint: text('Endpoint as written in the log.'),
+      plan,
+      sync,
+      run_id,
+      request_id,
+      match: text(
+        'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).',
+      ),
+      token: text('Identifier of the token; `(not told)` if the log has none.'),
+      ...columnsOf('fact_request_costs', 'cost', 'is_paid'),
+      points: numeric('Points charged: the cost if the row is marked as paid, or has no mark but a cost; otherwise 0.'),
+      points_left: columnFrom('fact_request_costs', 'points_left'),
+      outcome: text(
+        'Outcome: `answered` (status 2xx), `missing` (412: no such entity), `failed` (another status, or an error), `under way` (not ended yet) or `not told` (unknown).',
+      ),
+      status: columnFrom('fact_request_costs', 'response_status_code'),
+      error: columnFrom('fact_request_costs', 'response_error_text'),
+      asked: bigint('Limit of items in the request; null if it has no limit or the request is not certain.'),
+      items: columnFrom('fact_request_costs', 'response_count'),
+      duration_s: columnFrom('fact_request_costs', 'duration'),
+    },
+    // A row without a start counts on the day of its first observation, so that sums by day are sums of all rows.
+    loggedRequests({ log: '"fact_request_costs"', matches: '"request_cost_matches"' }),
   ),
   view(
     'daily_costs',

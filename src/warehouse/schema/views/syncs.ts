@@ -140,7 +140,9 @@ export const syncViews = [
       in_doubt_requests: bigint('Number of requests whose answer was lost in transit.'),
       waiting_answers: bigint('Number of stored answers that are not loaded yet.'),
     },
-    // Ends in the future of the database do not prove freshness: a process had a wrong clock.
+    // Ends in the future of the database do not prove freshness: a process had a wrong clock. A figure that a reader
+    // does not select costs nothing, and none reads all requests: complete and abandoned runs have no open ones, and
+    // an answer that serves a fresh request existed before the end of the run.
     `
     select
       r.sync,
@@ -153,12 +155,23 @@ export const syncViews = [
       ${RUN_ERROR} as "last_error",
       t.refreshed_at,
       t.completed_at,
-      greatest(a.answered_at, s.answered_at) as "answered_at",
-      a.loaded_at,
+      greatest(a.answered_at, (
+        select max(w.received_at)
+        from "runs" u join "requests" q on q.run_id = u.id join "answers" w on w.id = q.answer_id
+        where u.sync = r.sync and q.state = 'fresh'
+          and (u.ended_at is null or a.answered_at is null or u.ended_at > a.answered_at - interval '1 day')
+      )) as "answered_at",
+      (select max(w.loaded_at) from "answers" w where w.sync = r.sync) as "loaded_at",
       (extract(epoch from now() - t.refreshed_at) / 3600)::double precision as "hours_since_refresh",
-      coalesce(q.open_requests, 0) as "open_requests",
-      coalesce(q.in_doubt_requests, 0) as "in_doubt_requests",
-      coalesce(a.waiting_answers, 0) as "waiting_answers"
+      (
+        select count(*) from "runs" u join "requests" o on o.run_id = u.id
+        where u.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state in ('planned', 'sent', 'in_doubt')
+      ) as "open_requests",
+      (
+        select count(*) from "runs" u join "requests" o on o.run_id = u.id
+        where u.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state = 'in_doubt'
+      ) as "in_doubt_requests",
+      (select count(*) from "answers" w where w.sync = r.sync and w.loaded_at is null) as "waiting_answers"
     from (
       select distinct on (sync) id, sync, endpoint, state, exit_code, started_at, ended_at, error, holder
       from "runs" where strpos(sync, ':') = 0 order by sync, id desc
@@ -171,24 +184,6 @@ export const syncViews = [
         max(e.ended_at) filter (where e.state = 'complete' and e.ended_at <= now() + interval '1 minute') as "completed_at"
       from "runs" e where e.sync = r.sync
     ) t
-    left join (
-      select
-        w.sync,
-        max(w.received_at) as "answered_at",
-        max(w.loaded_at) as "loaded_at",
-        count(*) filter (where w.loaded_at is null) as "waiting_answers"
-      from "answers" w group by w.sync
-    ) a on a.sync = r.sync
-    left join (
-      select
-        o.sync,
-        count(*) as "open_requests",
-        count(*) filter (where o.state = 'in_doubt') as "in_doubt_requests"
-      from "requests" o where o.state in ('planned', 'sent', 'in_doubt') group by o.sync
-    ) q on q.sync = r.sync
-    left join (
-      select q.sync, max(w.received_at) as "answered_at"
-      from "requests" q join "answers" w on w.id = q.answer_id where q.state = 'fresh' group by q.sync
-    ) s on s.sync = r.sync`,
+    cross join lateral (select max(w.received_at) as "answered_at" from "answers" w where w.sync = r.sync) a`,
   ),
 ];
