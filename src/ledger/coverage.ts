@@ -241,7 +241,7 @@ function newestBounds(db: QueryCreator<OpsDatabase>, endpoint: string, sync: str
     );
 }
 
-/** Of pairs of wider questions and slices of the same sync: the bounds that a later slice with room covers. */
+/** The bounds that a later slice with room covers, among pairs of wider questions and slices of the same sync. */
 function coveredBounds<DB extends { w: Wider; n: OpsDatabase['coverage'] }>(
   pairs: SelectQueryBuilder<DB, 'w' | 'n', unknown>,
   endpoint: string,

@@ -6,7 +6,7 @@ import { lastDays } from './figures.ts';
 import { readCalls, readSlowest } from './reading/calls.ts';
 import { readMoney } from './reading/money.ts';
 import type { ReportSource } from './reading/rows.ts';
-import { readCoverage, readDrift, readQuality, readQuarantine, readSyncs, readTruncated } from './reading/syncs.ts';
+import { readDrift, readQuality, readQuarantine, readSlices, readSyncs } from './reading/syncs.ts';
 import { readGrowth } from './reading/tables.ts';
 import type { Report } from './report.ts';
 import { LOG_TABLE } from '../service/request-log/request-log.ts';
@@ -40,8 +40,7 @@ export function readReport(
         days: source.days,
         ...(money && { money }),
         syncs: await readSyncs(source),
-        coverage: await readCoverage(source),
-        truncated: await readTruncated(source),
+        ...(await readSlices(source)),
         growth: await readGrowth(source),
         quality: await readQuality(source),
         quarantine: await readQuarantine(source),

@@ -4244,23 +4244,29 @@ create view sluice."sync_slices" (
 ) as
  WITH narrowing(endpoint, facets, day_from, day_to) AS (
          VALUES ('sec.search.companies'::text,ARRAY['forms'::text, 'location_codes'::text],'date_from'::text,'date_to'::text), ('pronet.search.users'::text,ARRAY['current_company'::text, 'past_company'::text, 'location'::text, 'industry'::text, 'education'::text],''::text,''::text)
-        ), slices AS (
+        ), newest AS (
+         SELECT DISTINCT ON (coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters) coverage.id,
+            coverage.request_id,
+            coverage.sync,
+            coverage.endpoint,
+            coverage.request_key,
+            coverage.run_id,
+            coverage.filters,
+            coverage.asked,
+            coverage.returned,
+            coverage.depth,
+            coverage.complete,
+            coverage.reason,
+            coverage.as_of
+           FROM coverage
+          WHERE coverage.sync !~~ '%:%'::text
+          ORDER BY coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters, coverage.id DESC
+        ), wider AS MATERIALIZED (
          SELECT c_1.id,
-            c_1.request_id,
             c_1.sync,
             c_1.endpoint,
-            c_1.request_key,
-            c_1.run_id,
-            c_1.filters,
-            c_1.asked,
-            c_1.returned,
-            c_1.depth,
-            c_1.complete,
-            c_1.reason,
-            c_1.as_of,
-            c_1.unreadable,
-            w.facets,
-            c_1.filters - w.day_from - w.day_to AS question,
+            w.day_from,
+            w.day_to,
                 CASE
                     WHEN w.day_from = ''::text THEN ''::text
                     ELSE (c_1.filters -> w.day_from)::text
@@ -4268,60 +4274,31 @@ create view sluice."sync_slices" (
                 CASE
                     WHEN w.day_to = ''::text THEN ''::text
                     ELSE (c_1.filters -> w.day_to)::text
-                END AS last_day
-           FROM coverage c_1
-             LEFT JOIN narrowing w ON w.endpoint = c_1.endpoint
-          WHERE c_1.sync !~~ '%:%'::text
-        ), newest AS (
-         SELECT DISTINCT ON (slices.sync, slices.endpoint, slices.filters) slices.id,
-            slices.request_id,
-            slices.sync,
-            slices.endpoint,
-            slices.request_key,
-            slices.run_id,
-            slices.filters,
-            slices.asked,
-            slices.returned,
-            slices.depth,
-            slices.complete,
-            slices.reason,
-            slices.as_of,
-            slices.unreadable,
-            slices.facets,
-            slices.question,
-            slices.first_day,
-            slices.last_day
-           FROM slices
-          ORDER BY slices.sync, slices.endpoint, slices.filters, slices.id DESC
-        ), with_room AS (
-         SELECT slices.sync,
-            slices.endpoint,
-            slices.question,
-            slices.first_day,
-            slices.last_day,
-            max(slices.id) AS id
-           FROM slices
-          WHERE slices.returned < slices.asked AND NOT slices.unreadable
-          GROUP BY slices.sync, slices.endpoint, slices.question, slices.first_day, slices.last_day
-        ), wider AS MATERIALIZED (
-         SELECT c_1.id,
-            c_1.sync,
-            c_1.endpoint,
-            c_1.first_day,
-            c_1.last_day,
-            c_1.question - (ARRAY( SELECT f.name
+                END AS last_day,
+            c_1.filters - w.day_from - w.day_to - (ARRAY( SELECT f.name
                    FROM unnest(n.facets) WITH ORDINALITY f(name, place)
                   WHERE ((b.left_out >> (f.place - 1)::integer) & 1) = 1)) AS question
-           FROM newest c_1
+           FROM coverage c_1
+             JOIN narrowing w ON w.endpoint = c_1.endpoint
              CROSS JOIN LATERAL ( SELECT ARRAY( SELECT f.f
-                           FROM unnest(c_1.facets) f(f)
-                          WHERE c_1.question ? f.f) AS facets) n
-             CROSS JOIN LATERAL generate_series(0, (1 << cardinality(n.facets)) - 1) b(left_out)
-          WHERE NOT c_1.complete AND c_1.reason IS NOT NULL
-        ), covered AS (
-         SELECT DISTINCT w.id
+                           FROM unnest(w.facets) f(f)
+                          WHERE c_1.filters ? f.f) AS facets) n
+             CROSS JOIN LATERAL unnest(ARRAY( SELECT generate_series(0, (1 << cardinality(n.facets)) - 1) AS generate_series)) b(left_out)
+          WHERE NOT c_1.complete AND c_1.reason IS NOT NULL AND c_1.sync !~~ '%:%'::text
+        ), covered AS MATERIALIZED (
+         SELECT w.id
            FROM wider w
-             JOIN with_room n ON n.sync = w.sync AND n.endpoint = w.endpoint AND n.question = w.question AND n.id > w.id AND n.first_day <= w.first_day AND n.last_day >= w.last_day
+          WHERE (EXISTS ( SELECT
+                   FROM coverage n
+                  WHERE n.sync = w.sync AND jsonb_hash(n.filters - 'date_from'::text - 'date_to'::text) = jsonb_hash(w.question - 'date_from'::text - 'date_to'::text) AND n.id > w.id AND n.endpoint = w.endpoint AND n.returned < n.asked AND NOT n.unreadable AND (n.filters - w.day_from - w.day_to) = w.question AND
+                        CASE
+                            WHEN w.day_from = ''::text THEN ''::text
+                            ELSE (n.filters -> w.day_from)::text
+                        END <= w.first_day AND
+                        CASE
+                            WHEN w.day_to = ''::text THEN ''::text
+                            ELSE (n.filters -> w.day_to)::text
+                        END >= w.last_day))
         )
  SELECT c.id AS slice_id,
     c.sync,
@@ -4339,12 +4316,12 @@ create view sluice."sync_slices" (
         END AS reason,
     c.as_of
    FROM newest c
-     LEFT JOIN covered t ON t.id = c.id
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN c.complete THEN 'complete'::text
                     WHEN c.reason IS NULL THEN 'open'::text
-                    WHEN t.id IS NOT NULL THEN 'open'::text
+                    WHEN (c.id IN ( SELECT covered.id
+                       FROM covered)) THEN 'open'::text
                     WHEN (EXISTS ( SELECT
                        FROM requests s
                       WHERE s.sync = c.sync AND s.request_key = c.request_key AND s.id > c.request_id AND s.state = 'skipped'::text AND s.attempts = 0 AND s.next IS NOT NULL)) THEN 'open'::text

@@ -6,6 +6,7 @@ import type {
   Quality,
   Quarantine,
   QuarantineReason,
+  Report,
   SyncState,
   TruncatedSlice,
 } from '../report.ts';
@@ -48,27 +49,50 @@ export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
   });
 }
 
-/** The coverage of the syncs that search, ordered by name. */
-export const readCoverage = (source: ReportSource): Promise<Coverage[]> =>
-  rowsOf(
-    source,
-    sql<Coverage>`
-      select sync, endpoint, complete_slices::float8 as complete, lower_bound_slices::float8 as "lowerBound",
-        open_slices::float8 as open, returned::float8 as returned, newest_as_of as "newestAt"
-      from ${relation(source, 'sync_coverage')} order by sync, endpoint`,
-  );
-
 const SHOWN_SLICES = 25;
 
-/** The newest slices that are lower bounds, newest first, at most 25. */
-export const readTruncated = (source: ReportSource): Promise<TruncatedSlice[]> =>
-  rowsOf(
+/** Either the sums of a sync and endpoint, or a truncated slice with its place. */
+type SliceRow = Coverage & TruncatedSlice & { readonly place: number | null };
+
+/**
+ * The coverage of the syncs that search, ordered by name, and the newest slices that are lower bounds, newest first, at
+ * most 25. One statement reads all slices for both.
+ */
+export async function readSlices(source: ReportSource): Promise<Pick<Report, 'coverage' | 'truncated'>> {
+  const rows = await rowsOf(
     source,
-    sql<TruncatedSlice>`
-      select sync, filters, asked::float8 as asked, returned::float8 as returned, reason, as_of as "asOf"
-      from ${relation(source, 'sync_slices')} where extent = 'lower_bound'
-      order by as_of desc, slice_id desc limit ${sql.lit(SHOWN_SLICES)}`,
+    sql<SliceRow>`
+      with slices as materialized (select * from ${relation(source, 'sync_slices')}), newest as (
+        select * from slices where extent = 'lower_bound' order by as_of desc, slice_id desc limit ${sql.lit(SHOWN_SLICES)}
+      )
+      select null::float8 as place, sync, endpoint, (count(*) filter (where extent = 'complete'))::float8 as complete,
+        (count(*) filter (where extent = 'lower_bound'))::float8 as "lowerBound",
+        (count(*) filter (where extent = 'open'))::float8 as open, sum(returned)::float8 as returned,
+        max(as_of) as "newestAt", null as filters, null::float8 as asked, null as reason, null::timestamptz as "asOf"
+      from slices group by sync, endpoint
+      union all
+      select (row_number() over (order by as_of desc, slice_id desc))::float8, sync, endpoint, 0, 0, 0, returned::float8,
+        null, filters, asked::float8, reason, as_of
+      from newest
+      order by place nulls first, sync, endpoint`,
   );
+  return {
+    coverage: rows
+      .filter(({ place }) => place === null)
+      .map(({ sync, endpoint, complete, lowerBound, open, returned, newestAt }) => ({
+        sync,
+        endpoint,
+        complete,
+        lowerBound,
+        open,
+        returned,
+        newestAt,
+      })),
+    truncated: rows
+      .filter(({ place }) => place !== null)
+      .map(({ sync, filters, asked, returned, reason, asOf }) => ({ sync, filters, asked, returned, reason, asOf })),
+  };
+}
 
 /** How many items of each sync were loaded, unchanged, superseded or quarantined. */
 export const readQuality = (source: ReportSource): Promise<Quality[]> =>

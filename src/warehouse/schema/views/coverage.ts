@@ -23,50 +23,44 @@ export const coverageViews = [
       reason: text('Reason why it is a lower bound; null if it is not.'),
       as_of: timestamp('Receipt of the answer.'),
     },
-    // A slice is looked up among the wider questions by equality: its own question without the facets that it names.
-    // Only days are compared, and only with slices of such a question. A pattern instead of a position lets the planner
-    // estimate the number of rows.
+    // Slices are sorted by the hashes of an index, and by their filters where hashes are equal. A slice that ever was a
+    // lower bound is looked up among the wider questions by equality: its own question without the facets that it names.
+    // Only days are compared, and only with slices of such a question. A pattern instead of a position, and an array
+    // instead of a series, let the planner estimate the number of rows.
     `
     with "narrowing" ("endpoint", "facets", "day_from", "day_to") as (
       values
         ('sec.search.companies', array['forms', 'location_codes'], 'date_from', 'date_to'),
         ('pronet.search.users', array['current_company', 'past_company', 'location', 'industry', 'education'], '', '')
     ),
-    "slices" as (
-      select
-        c.id, c.request_id, c.sync, c.endpoint, c.request_key, c.run_id, c.filters, c.asked, c.returned, c.depth,
-        c.complete, c.reason, c.as_of, c.unreadable,
-        w.facets,
-        c.filters - w.day_from - w.day_to as "question",
-        case when w.day_from = '' then '' else (c.filters -> w.day_from)::text end as "first_day",
-        case when w.day_to = '' then '' else (c.filters -> w.day_to)::text end as "last_day"
-      from "coverage" c
-      left join "narrowing" w on w.endpoint = c.endpoint
-      where c.sync not like '%:%'
-    ),
     "newest" as (
-      select distinct on (sync, endpoint, filters) * from "slices" order by sync, endpoint, filters, id desc
-    ),
-    "with_room" as (
-      select sync, endpoint, question, first_day, last_day, max(id) as "id"
-      from "slices" where returned < asked and not unreadable
-      group by sync, endpoint, question, first_day, last_day
+      select distinct on (sync, jsonb_hash(filters - 'date_from' - 'date_to'), jsonb_hash(filters), endpoint, filters)
+        id, request_id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of
+      from "coverage" where sync not like '%:%'
+      order by sync, jsonb_hash(filters - 'date_from' - 'date_to'), jsonb_hash(filters), endpoint, filters, id desc
     ),
     "wider" as materialized (
       select
-        c.id, c.sync, c.endpoint, c.first_day, c.last_day,
-        c.question - array(select f.name from unnest(n.facets) with ordinality as f(name, place) where b.left_out >> (f.place - 1)::integer & 1 = 1) as "question"
-      from "newest" c
-      cross join lateral (select array(select f from unnest(c.facets) as f where c.question ? f) as "facets") n
-      cross join lateral generate_series(0, (1 << cardinality(n.facets)) - 1) as b(left_out)
-      where not c.complete and c.reason is not null
+        c.id, c.sync, c.endpoint, w.day_from, w.day_to,
+        case when w.day_from = '' then '' else (c.filters -> w.day_from)::text end as "first_day",
+        case when w.day_to = '' then '' else (c.filters -> w.day_to)::text end as "last_day",
+        c.filters - w.day_from - w.day_to - array(select f.name from unnest(n.facets) with ordinality as f(name, place) where b.left_out >> (f.place - 1)::integer & 1 = 1) as "question"
+      from "coverage" c
+      join "narrowing" w on w.endpoint = c.endpoint
+      cross join lateral (select array(select f from unnest(w.facets) as f where c.filters ? f) as "facets") n
+      cross join lateral unnest(array(select generate_series(0, (1 << cardinality(n.facets)) - 1))) as b(left_out)
+      where not c.complete and c.reason is not null and c.sync not like '%:%'
     ),
-    "covered" as (
-      select distinct w.id
-      from "wider" w
-      join "with_room" n
-        on n.sync = w.sync and n.endpoint = w.endpoint and n.question = w.question
-        and n.id > w.id and n.first_day <= w.first_day and n.last_day >= w.last_day
+    "covered" as materialized (
+      select w.id from "wider" w
+      where exists (
+        select from "coverage" n
+        where n.sync = w.sync and jsonb_hash(n.filters - 'date_from' - 'date_to') = jsonb_hash(w.question - 'date_from' - 'date_to')
+          and n.id > w.id and n.endpoint = w.endpoint and n.returned < n.asked and not n.unreadable
+          and n.filters - w.day_from - w.day_to = w.question
+          and case when w.day_from = '' then '' else (n.filters -> w.day_from)::text end <= w.first_day
+          and case when w.day_to = '' then '' else (n.filters -> w.day_to)::text end >= w.last_day
+      )
     )
     select
       c.id as "slice_id",
@@ -82,12 +76,11 @@ export const coverageViews = [
       case when x.extent = 'lower_bound' then c.reason end as "reason",
       c.as_of
     from "newest" c
-    left join "covered" t on t.id = c.id
     cross join lateral (
       select case
         when c.complete then 'complete'
         when c.reason is null then 'open'
-        when t.id is not null then 'open'
+        when c.id in (select id from "covered") then 'open'
         when exists (
           select from "requests" s
           where s.sync = c.sync and s.request_key = c.request_key and s.id > c.request_id
