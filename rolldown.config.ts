@@ -9,7 +9,8 @@ import { defineConfig } from 'rolldown';
 const NOT_BUNDLED = ['@electric-sql/pglite', '@opentelemetry/api', 'cheerio', 'pg', 'pg-boss', 'pino', 'prom-client'];
 
 export default defineConfig({
-  input: 'src/main.ts',
+  // The thread of the embedded database is started from its own file.
+  input: { main: 'src/main.ts', 'database-thread': 'src/warehouse/embedded/database-thread.ts' },
   platform: 'node',
   external: NOT_BUNDLED.map((name) => new RegExp(`^${name}(?:/|$)`)),
   output: { dir: 'dist', entryFileNames: 'src/[name].js', chunkFileNames: 'src/[name]-[hash].js', cleanDir: true },

@@ -1,6 +1,6 @@
 /** The jobs on pg-boss, which stores them in a separate schema of the warehouse's database. */
 import { sql } from 'kysely';
-import { type ConstructorOptions, fromKysely, fromPglite, type JobResult, PgBoss } from 'pg-boss';
+import { type ConstructorOptions, fromKysely, type JobResult, PgBoss } from 'pg-boss';
 import { DAY_MS } from '../day.ts';
 import { HeldError } from '../errors.ts';
 import { type RetryEffects, retryTransient } from '../warehouse/connect/retry-transient.ts';
@@ -33,8 +33,8 @@ async function started(database: JobsDatabase, clock: boolean, onTrouble: (error
     ...settings,
     schema: jobsSchema(database.schema),
     schedule: clock,
-    ...(driver.kind === 'pglite'
-      ? { db: fromPglite(driver.pglite), backend: 'pglite' }
+    ...(driver.kind === 'embedded'
+      ? { db: { executeSql: driver.runScript }, backend: 'pglite' }
       : poolSettings(driver.settings)),
   });
   boss.on('error', onTrouble);

@@ -1,11 +1,11 @@
 /** Signals: the first ends the work in order, the second immediately. */
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { postgresTemplate } from '../support/templates.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { run, start, temporaryFolder } from './program-run.ts';
 
 describe('the sandbox', () => {
@@ -103,5 +103,51 @@ describe('a sync', () => {
     expect(code).toBe(130);
     release();
     expect(await answers()).toBe(1);
+  });
+});
+
+describe('a statement in an embedded warehouse that takes hours', () => {
+  const SPIED_THREAD = new URL('../support/spied-thread.ts', import.meta.url).href;
+  const LONG = 'select count(*)::text as g from generate_series(1, 100000000000)';
+  let cwd: string;
+  beforeEach(async () => {
+    const folder = await temporaryFolder();
+    onTestFinished(folder.remove);
+    cwd = folder.path;
+    const syncs = `syncs: { groups: { endpoint: pronet.group, for_each: { group: { query: "${LONG}" } } } }`;
+    await writeFile(join(cwd, 'sluice.yaml'), `service: { url: "http://127.0.0.1:1", token: none }\n${syncs}\n`);
+    await copyEmbedded(join(cwd, '.sluice'));
+  });
+
+  const running = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const started = start(words, { cwd, env, node: ['--import', SPIED_THREAD] });
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    await started.said('err', 'the long statement was sent');
+    return started;
+  };
+
+  it.each([
+    ['SIGINT', 130, ['query', LONG]],
+    ['SIGTERM', 143, ['query', LONG]],
+    ['SIGINT', 130, ['sync']],
+  ] as const)('does not delay %s, which ends with %i: %j', async (signal, code, words) => {
+    const { child, ended } = await running(words);
+    child.kill(signal);
+    const { code: found, err } = await ended;
+    expect({ found, err }).toEqual({
+      found: code,
+      err: expect.stringContaining(`${signal}: ending in order`) as string,
+    });
+    expect(await readdir(join(cwd, '.sluice'))).not.toContain('lock.json');
+    expect((await run(['query', '--csv', 'select 1 as one'], { cwd })).out).toBe('one\n1\n');
+  });
+
+  it('ends with exit code 5 and the next step if its thread ends', async () => {
+    const { ended } = await running(['query', LONG], { SPIED_THREAD: 'end' });
+    const { code, err } = await ended;
+    expect(err).toMatch(/The embedded database in \S+\.sluice ended: its thread ended/);
+    expect(err).toContain('Run the same command again.');
+    expect(code).toBe(5);
+    expect((await run(['query', '--csv', 'select 1 as one'], { cwd })).out).toBe('one\n1\n');
   });
 });

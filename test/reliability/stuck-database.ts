@@ -1,14 +1,24 @@
-/** A process that fills its disk with an embedded database and gets stuck in a write; the watchdog ends it. */
+/** A process that fills its disk with an embedded database and gets stuck in a write; the watchdog ends the database. */
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
+import { SluiceError } from '../../src/errors.ts';
+import { openPool } from '../../src/warehouse/embedded/pool.ts';
+import { openThread } from '../../src/warehouse/embedded/thread.ts';
 import { startWatchdog } from '../../src/warehouse/lock/watchdog.ts';
 
+/** Ignores errors of the database that it survives. */
+function report(error: unknown): void {
+  if (!(error instanceof SluiceError)) return;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = error.exitCode;
+}
+
 const folder = process.argv[2] ?? '';
-startWatchdog(folder, 2000);
-const pglite = await PGlite.create(join(folder, 'data'));
-await pglite.exec('create table t (a int, b text)');
-// The loop never ends by itself.
-for (;;)
-  await pglite
-    .query('insert into t select g, repeat(md5(g::text), 30) from generate_series(1, 2000) g')
-    .catch(() => undefined);
+const database = await openThread({ dataDir: join(folder, 'data') }, { failure: (reason) => reason });
+startWatchdog(folder, database, 2000);
+const { runScript } = openPool(database);
+await runScript('create table t (a int, b text)');
+// The loop ends only with the database.
+while (process.exitCode === undefined)
+  await runScript('insert into t select g, repeat(md5(g::text), 30) from generate_series(1, $1::int) g', [
+    '2000',
+  ]).catch(report);

@@ -3,7 +3,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { openMemory } from '../../src/warehouse/connect/pglite.ts';
+import { databaseOf, openPGlite } from './embedded-database.ts';
 import { borrow, type Loan } from './lending.ts';
 import { runQuickstart } from './quickstart.ts';
 import { embeddedTemplate, SCHEMA } from './templates.ts';
@@ -45,7 +45,7 @@ async function lent(): Promise<Loan> {
 /** The contents of an unused copy of the template. */
 let template: Row;
 beforeAll(async () => {
-  const pglite = await openMemory(await embeddedTemplate(true));
+  const pglite = await openPGlite(await embeddedTemplate(true));
   template = await dumpOf(pglite);
   await pglite.close();
 });
@@ -73,7 +73,7 @@ describe('a database that is given back', () => {
     const { pglite, isSame } = await borrowedAfter(async (memory) => {
       const warehouse = await openWarehouse(
         { url: new Secret('embedded:memory://'), schema: SCHEMA },
-        { ...realEffects, memory },
+        { ...realEffects, memory: databaseOf(memory) },
       );
       expect((await runQuickstart(warehouse)).exitCode).toBe(0);
       await memory.exec(`delete from sluice_ops.quarantine`);

@@ -1,6 +1,6 @@
 /** Lends a worker's embedded databases to its tests, each to one at a time and in the state of the migrated template. */
 import type { PGlite } from '@electric-sql/pglite';
-import { openMemory } from '../../src/warehouse/connect/pglite.ts';
+import { openPGlite } from './embedded-database.ts';
 import { embeddedTemplate } from './templates.ts';
 import { restorerOf, type Restore } from './restoring.ts';
 
@@ -47,11 +47,11 @@ async function restored(): Promise<Database | undefined> {
 }
 
 async function open(): Promise<Database> {
-  const pglite = await openMemory(await embeddedTemplate(true));
+  const pglite = await openPGlite(await embeddedTemplate(true));
   return { pglite, restore: await restorerOf(pglite) };
 }
 
-/** The database until it is revoked, and whether a statement is still running. */
+/** The database until it is revoked, and whether no statement is running and no transaction open. */
 function handleOf(pglite: PGlite): { handle: PGlite; isIdle: () => boolean; revoke: () => void } {
   let underWay = 0;
   const end = (): void => void underWay--;
@@ -69,5 +69,5 @@ function handleOf(pglite: PGlite): { handle: PGlite; isIdle: () => boolean; revo
       };
     },
   });
-  return { handle: proxy, isIdle: () => underWay === 0, revoke };
+  return { handle: proxy, isIdle: () => underWay === 0 && !pglite.isInTransaction(), revoke };
 }

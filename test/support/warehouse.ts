@@ -3,9 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, onTestFinished, TestRunner } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse, type OpenEffects, type Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { openMemory } from '../../src/warehouse/connect/pglite.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { borrow, type Loan } from './lending.ts';
+import { databaseOf, openPGlite } from './embedded-database.ts';
 import { freshDatabase, type FreshDatabase } from './database.ts';
 import { embeddedTemplate, postgresTemplate, SCHEMA } from './templates.ts';
 
@@ -46,7 +46,7 @@ export function embeddedWarehouses(): Open {
     else kept.push(giveBack);
     const warehouse = await openWarehouse(
       { url: new Secret('embedded:memory://'), schema },
-      { ...realEffects, memory: pglite },
+      { ...realEffects, memory: databaseOf(pglite) },
     );
     if (migrated && !isLent) await ensureSchema(warehouse);
     return warehouse;
@@ -54,7 +54,7 @@ export function embeddedWarehouses(): Open {
 }
 
 async function own(): Promise<Loan> {
-  const pglite = await openMemory(await embeddedTemplate(false));
+  const pglite = await openPGlite(await embeddedTemplate(false));
   return { pglite, giveBack: async () => void (pglite.closed || (await pglite.close())) };
 }
 

@@ -1,10 +1,9 @@
 /**
- * Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. The embedded kind
+ * Opens the warehouse: a Postgres server, or Postgres in a thread of this process with its files in a folder. The embedded kind
  * keeps committed data when the process is killed. A loss of power can lose its last seconds.
  */
 import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, sql } from 'kysely';
 import type { PoolConfig } from 'pg';
 import { memoize } from '../../async/memoize.ts';
@@ -16,7 +15,9 @@ import { operationsSchema } from '../sql/identifiers.ts';
 import { acquireLock } from '../lock/lock.ts';
 import type { OperationsTables } from '../schema/operations.ts';
 import { openPool } from './postgres.ts';
-import { sessionOfPGlite, type TextSession } from '../sql/read-only-session.ts';
+import type { EmbeddedPool } from '../embedded/pool.ts';
+import type { EmbeddedDatabase } from '../embedded/thread.ts';
+import type { TextSession } from '../sql/read-only-session.ts';
 
 /**
  * An open warehouse. Pooled connections share no session, so every statement names its schema: `schema` for the analyst
@@ -57,7 +58,7 @@ export interface Warehouse {
 /** Settings for a separate pool, or the embedded database, in which one transaction blocks all other statements. */
 export type Driver =
   | { readonly kind: 'pool'; readonly settings: () => PoolConfig }
-  | { readonly kind: 'pglite'; readonly pglite: PGlite };
+  | { readonly kind: 'embedded'; readonly runScript: EmbeddedPool['runScript'] };
 
 export interface OpenSettings {
   /**
@@ -84,7 +85,7 @@ export interface OpenEffects {
   /** Replaces the reading of the free disk space of an embedded warehouse. */
   readonly freeBytes?: (folder: string) => number;
   /** An existing database for a `memory://` warehouse (default: a new one). It is closed with the warehouse. */
-  readonly memory?: PGlite;
+  readonly memory?: EmbeddedDatabase;
 }
 
 /** The oldest Postgres version that supports all statements. */
@@ -167,10 +168,10 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
 
 async function openEmbedded(path: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
   // Loaded only here, because a warehouse on a server does not need it.
-  const { openFolder, openMemory } = await import('./pglite.ts');
+  const { openFolder, openMemory } = await import('../embedded/folder.ts');
   if (path === MEMORY) {
-    const pglite = effects.memory ?? (await openMemory());
-    return embedded(pglite, { ...names, place: 'memory' }, effects, closeBoth);
+    const database = effects.memory ?? (await openMemory());
+    return embedded(database, { ...names, place: 'memory' }, effects, { close: () => database.close() });
   }
   if (path.trim() === '') {
     throw new UsageError('warehouse.url is “embedded:” without a folder.', {
@@ -179,42 +180,52 @@ async function openEmbedded(path: string, names: Names, effects: OpenEffects): P
   }
   const folder = resolve(path);
   await makeFolder(folder);
-  const taken = effects.isReadOnly === true ? await lockOrOwner(folder, names, effects) : await lock(folder, effects);
+  let database: EmbeddedDatabase | undefined;
+  const tryLock: TryLock = (waitMs) => lock(folder, effects, waitMs, () => database?.busyMs() !== undefined);
+  const taken = await (effects.isReadOnly === true
+    ? lockOrOwner(folder, names, effects, tryLock)
+    : tryLock(WAIT_FOR_FOLDER_MS));
   if (typeof taken !== 'function') return taken;
   const release = taken;
   try {
     const { freeBytes } = effects;
-    const { pglite, room, unwatch } = await openFolder(folder, {
-      elapsed: () => performance.now(),
-      ...(freeBytes && { freeBytes }),
-    });
-    // Committed data survives the end of the process. On a full disk the database stays open, because closing it writes
-    // and may never return.
-    const close: CloseDatabase = async (...opened) => {
+    const opened = await openFolder(folder, { elapsed: () => performance.now(), ...(freeBytes && { freeBytes }) });
+    const { room } = opened;
+    database = opened.database;
+    // Committed data survives the end of the thread. On a full disk the database is not closed, because closing it
+    // writes and may never return.
+    const close = async (): Promise<void> => {
       try {
-        if (room.isFit()) await closeBoth(...opened);
+        await (room.isFit() ? opened.database.close() : opened.database.end());
       } finally {
-        unwatch();
         release();
       }
     };
-    const warehouse = await embedded(pglite, { ...names, place: folder }, effects, close);
-    return { ...warehouse, assertRoom: room.assertSend };
+    const { assertStatement, assertSend } = room;
+    const warehouse = await embedded(database, { ...names, place: folder }, effects, { close, assertStatement });
+    return { ...warehouse, assertRoom: assertSend };
   } catch (error) {
+    await database?.end();
     release();
     throw error;
   }
 }
 
-const lock = (folder: string, effects: OpenEffects, waitMs = WAIT_FOR_FOLDER_MS): Promise<() => void> =>
-  acquireLock(
-    join(folder, LOCK_FILE),
-    { command: effects.command ?? commandLine(), waitMs, ...(effects.signal && { signal: effects.signal }) },
-    effects,
-  );
+/** Waits for the folder's lock for at most this time, and returns the function that releases it. */
+type TryLock = (waitMs: number) => Promise<() => void>;
+
+function lock(folder: string, effects: OpenEffects, waitMs: number, isWriting: () => boolean): ReturnType<TryLock> {
+  const { command = commandLine(), signal } = effects;
+  return acquireLock(join(folder, LOCK_FILE), { command, waitMs, isWriting, ...(signal && { signal }) }, effects);
+}
 
 /** The folder's lock or a connection to its owner, whichever is available first. */
-async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): Promise<(() => void) | Warehouse> {
+async function lockOrOwner(
+  folder: string,
+  names: Names,
+  effects: OpenEffects,
+  tryLock: TryLock,
+): Promise<(() => void) | Warehouse> {
   const [{ findOwner, sessionAt }, { readsDialect }] = await Promise.all([
     import('../read-server/client.ts'),
     import('../read-server/dialect.ts'),
@@ -231,7 +242,7 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
       return { kind: 'embedded', ...names, place, db, session: sessionAt(open), clock, isRemote: true, close };
     }
     try {
-      return await lock(folder, effects, 0);
+      return await tryLock(0);
     } catch (error) {
       if (!(error instanceof HeldError) || effects.now().getTime() >= deadline) throw error;
       await effects.sleep(ASK_OWNER_EVERY_MS, effects.signal);
@@ -239,31 +250,28 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
   }
 }
 
-type CloseDatabase = (db: Kysely<OperationsTables>, pglite: PGlite) => Promise<void>;
-
-async function embedded(
-  pglite: PGlite,
-  names: Names & Pick<Warehouse, 'place'>,
-  effects: OpenEffects,
-  close: CloseDatabase,
-): Promise<Warehouse> {
-  const { dialectOf } = await import('./pglite.ts');
-  const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
-  return {
-    kind: 'embedded',
-    ...names,
-    db,
-    session: sessionOfPGlite(pglite),
-    driver: { kind: 'pglite', pglite },
-    clock: await clockOf(db, effects),
-    close: memoize(() => close(db, pglite)),
-  };
+interface EmbeddedOptions {
+  readonly close: () => Promise<void>;
+  /** Throws if the disk has too little space for a statement with parameters of this size. */
+  readonly assertStatement?: (bytes: number) => void;
 }
 
-/** Kysely opens its driver with the first query, so without a query it leaves the database open. */
-async function closeBoth(...[db, pglite]: Parameters<CloseDatabase>): Promise<void> {
-  await db.destroy();
-  if (!pglite.closed) await pglite.close();
+async function embedded(
+  database: EmbeddedDatabase,
+  names: Names & Pick<Warehouse, 'place'>,
+  effects: OpenEffects,
+  { close, assertStatement }: EmbeddedOptions,
+): Promise<Warehouse> {
+  const { openPool: openEmbeddedPool } = await import('../embedded/pool.ts');
+  const { dialect, session, runScript } = openEmbeddedPool(database, assertStatement);
+  const db = new Kysely<OperationsTables>({ dialect });
+  const closeBoth = async (): Promise<void> => {
+    await db.destroy();
+    await close();
+  };
+  const clock = await clockOf(db, effects);
+  const driver = { kind: 'embedded', runScript } as const;
+  return { kind: 'embedded', ...names, db, session, driver, clock, close: memoize(closeBoth) };
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -6,17 +6,11 @@
 import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import {
-  type Dialect,
-  type DialectAdapter,
-  type Driver,
-  PostgresAdapter,
-  PostgresDialect,
-  PostgresDriver,
-} from 'kysely';
+import type { Dialect } from 'kysely';
 import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
+import { PooledDialect } from './dialect.ts';
 import { copy, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
 import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
@@ -54,42 +48,6 @@ export interface OpenPool {
   readonly place: ServerAddress;
   /** The settings that worked, for another pool. */
   readonly settings: PoolConfig;
-}
-
-/** An adapter without session locks, which could stay on a pooler's connection. `migrate.ts` locks per transaction. */
-class TransactionAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(): Promise<void> {}
-  override async releaseMigrationLock(): Promise<void> {}
-}
-
-type RolledBack = Parameters<PostgresDriver['rollbackTransaction']>[0];
-
-/**
- * Ignores a failing rollback. The server rolls back when a connection is lost, and the error would hide the original
- * one.
- */
-class QuietRollbackDriver extends PostgresDriver {
-  override async rollbackTransaction(connection: RolledBack): Promise<void> {
-    // The driver does not use the connection any more after a failure.
-    await super.rollbackTransaction(connection).catch(() => undefined);
-  }
-}
-
-class PooledDialect extends PostgresDialect {
-  readonly #pool: Pool;
-
-  constructor(pool: Pool) {
-    super({ pool });
-    this.#pool = pool;
-  }
-
-  override createDriver(): Driver {
-    return new QuietRollbackDriver({ pool: this.#pool });
-  }
-
-  override createAdapter(): DialectAdapter {
-    return new TransactionAdapter();
-  }
 }
 
 /**

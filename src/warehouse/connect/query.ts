@@ -13,7 +13,7 @@ export interface QueryResult {
 }
 
 export interface QueryOptions {
-  /** Timeout of the statement on a server (default: none). An embedded warehouse can't stop a statement. */
+  /** Timeout of the statement on a server (default: none). An embedded warehouse has no timeout. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }

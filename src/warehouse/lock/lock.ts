@@ -38,6 +38,11 @@ export interface LockRequest {
   /** How long to wait for a running owner. */
   readonly waitMs: number;
   readonly signal?: AbortSignal;
+  /**
+   * True if a thread may still write when the process exits. The file then stays, and the next process replaces it when
+   * all threads of this one have ended.
+   */
+  readonly isWriting?: () => boolean;
 }
 
 /** How often to try. A user would not notice shorter waits. */
@@ -59,7 +64,7 @@ export async function acquireLock(path: string, request: LockRequest, effects: L
     closeSocket?.();
     throw error;
   }
-  return releasedAtExit(path, id, () => closeSocket?.());
+  return releasedAtExit(path, id, () => closeSocket?.(), request.isWriting);
 }
 
 async function waitForLock(
@@ -170,9 +175,17 @@ function parseOwner(text: string): LockOwner | 'unreadable' {
   }
 }
 
-function releasedAtExit(path: string, id: string, closeSocket: () => void): () => void {
+function releasedAtExit(
+  path: string,
+  id: string,
+  closeSocket: () => void,
+  isWriting: () => boolean = () => false,
+): () => void {
+  const onExit = (): void => {
+    if (!isWriting()) release();
+  };
   const release = (): void => {
-    process.off('exit', release);
+    process.off('exit', onExit);
     try {
       const owner = parseOwner(readFileSync(path, 'utf8'));
       if (owner !== 'unreadable' && owner.id === id) unlinkSync(path);
@@ -183,7 +196,7 @@ function releasedAtExit(path: string, id: string, closeSocket: () => void): () =
       closeSocket();
     }
   };
-  process.on('exit', release);
+  process.on('exit', onExit);
   return release;
 }
 

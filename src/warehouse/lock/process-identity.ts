@@ -56,11 +56,11 @@ function exists(pid: number): boolean {
 function statOf(pid: number): { readonly ended: boolean; readonly startTicks: string } | undefined {
   const text = orNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const [state, ...fields] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
-  const startTicks = fields[18];
-  // A zombie has ended, but its parent has not read its exit status.
+  const [threads, startTicks] = [fields[16], fields[18]];
+  // A zombie has ended, but its parent has not read its exit status. Its other threads may still be in a write.
   return state === undefined || startTicks === undefined
     ? undefined
-    : { ended: state === 'Z' || state === 'X', startTicks };
+    : { ended: (state === 'Z' && Number(threads) <= 1) || state === 'X', startTicks };
 }
 
 function orNull<T>(read: () => T): T | null {

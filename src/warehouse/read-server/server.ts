@@ -55,7 +55,8 @@ export async function serveReads(
   limits: ReadLimits = LIMITS,
 ): Promise<ReadService | undefined> {
   const readers = new Map<Socket, Promise<void>>();
-  const server = createServer((socket) => {
+  // A client may end its side after its last statement; the replies still reach it.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     const reader = serveReader(socket, session, sleep, limits);
     readers.set(socket, reader);
     void reader.finally(() => readers.delete(socket));
@@ -149,7 +150,7 @@ async function serveReader(
         if (!request) return stop('the statement is not valid: both processes must run the same version of Sluice');
         await answerStatement(request, { run, send });
       }
-    });
+    }, ended.signal);
   } catch {
     // The reader disconnected, or sent an invalid message.
   } finally {

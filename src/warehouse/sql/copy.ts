@@ -11,16 +11,11 @@ type Cell = string | number | boolean | null;
  * them.
  */
 export const copyInto = (schema: string, table: string, columns: readonly string[]): string =>
-  `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')})${FROM_CLIENT}`;
+  `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`;
 
 const COPY = 'copy ';
-const FROM_CLIENT = ' from stdin';
 
 export const isCopy = (statement: string): boolean => statement.startsWith(COPY);
-
-/** The same statement for the embedded database, which reads the rows from a blob. */
-export const copyFromBlob = (statement: string): string =>
-  `${statement.slice(0, -FROM_CLIENT.length)} from '/dev/blob'`;
 
 /** Rows that begin with the same cells. */
 export interface CopySet {

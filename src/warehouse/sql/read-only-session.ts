@@ -2,7 +2,6 @@
  * A connection without Kysely for statements of users. It returns values as text, and the columns even of an empty
  * result.
  */
-import type { PGlite } from '@electric-sql/pglite';
 import type { Pool, PoolClient, QueryArrayConfig } from 'pg';
 
 export interface TextResult {
@@ -15,7 +14,7 @@ export type RunText = (statement: string, parameters?: readonly (string | null)[
 
 /**
  * Runs the work in a read-only transaction, which is rolled back at the end. An aborted signal cancels the statement on
- * a server. An embedded warehouse cannot cancel a statement.
+ * a server. An embedded database finishes the statement, but the work does not wait for it.
  */
 export type TextSession = <T>(work: (run: RunText) => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
@@ -51,23 +50,3 @@ export const sessionOfPool =
       client.release(broken);
     }
   };
-
-export function sessionOfPGlite(pglite: PGlite): TextSession {
-  return async (work, signal) => {
-    signal?.throwIfAborted();
-    const parsers = Object.fromEntries(Object.keys(pglite.parsers).map((oid) => [oid, raw]));
-    return pglite.transaction(async (transaction) => {
-      const run: RunText = async (statement, parameters = []) => {
-        const { fields, rows } = await transaction.query(statement, [...parameters], { rowMode: 'array', parsers });
-        return {
-          fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })),
-          rows: rows as unknown as (string | null)[][],
-        };
-      };
-      await run('set transaction read only');
-      const result = await work(run);
-      await transaction.rollback();
-      return result;
-    });
-  };
-}

@@ -1,0 +1,95 @@
+/**
+ * Runs in the thread of the embedded database. It owns the database and its files, and exchanges messages of the wire
+ * protocol with `thread.ts`. It is a file of its own in the bundle, so it imports no other file of the program.
+ */
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import type { OpenOptions, ThreadData, ThreadReply, ThreadRequest } from './thread.ts';
+
+/** Replies are passed on in parts of at least this size, so that the other thread parses them meanwhile. */
+const PART_BYTES = 64 * 1024;
+/** Limits the write-ahead log. The default of up to 1 GB could fill a small disk. */
+const SHORT_LOG = ['-c', 'max_wal_size=128MB', '-c', 'min_wal_size=32MB'];
+
+/** The driver converts values, so the library need not read the types of the database at its start. */
+class BareDatabase extends PGlite {
+  override async _initArrayTypes(): Promise<void> {}
+}
+
+const port = parentPort;
+if (!port) throw new Error('this file runs only in a thread');
+
+const post = (reply: ThreadReply, bytes?: ArrayBuffer): void => port.postMessage(reply, bytes ? [bytes] : []);
+
+/**
+ * Creates the database in a temporary folder and renames it, so that a killed process leaves no incomplete database.
+ */
+async function create(unfinished: string, data: string): Promise<void> {
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { mode: 0o700 });
+  const pglite = await PGlite.create({ dataDir: unfinished });
+  await pglite.close();
+  await rename(unfinished, data);
+}
+
+async function open({ dataDir, createIn, isLogShort }: OpenOptions): Promise<PGlite> {
+  if (createIn !== undefined) await create(createIn, dataDir);
+  const startParams = [...PGlite.defaultStartParams, ...(isLogShort === true ? SHORT_LOG : [])];
+  const pglite = new BareDatabase({ dataDir, startParams });
+  await pglite.waitReady;
+  return pglite;
+}
+
+/** Sends the messages to the database and posts its replies as they come. */
+async function exchange(pglite: PGlite, messages: Uint8Array): Promise<void> {
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  const postPart = (isEnd: boolean): void => {
+    const part = new Uint8Array(bytes);
+    let at = 0;
+    for (const it of parts) {
+      part.set(it, at);
+      at += it.length;
+    }
+    parts = [];
+    bytes = 0;
+    post({ kind: 'reply', part, isEnd }, part.buffer);
+  };
+  const onRawData = (data: Uint8Array): void => {
+    // The data is a view of the database's memory.
+    parts.push(data.slice());
+    bytes += data.length;
+    if (bytes >= PART_BYTES) postPart(false);
+  };
+  await pglite.execProtocolRawStream(messages, { onRawData });
+  postPart(true);
+}
+
+/** An error as a message can carry it. Embedded Postgres also throws values without a message. */
+function failed(error: unknown): ThreadReply {
+  const { message, errno } = (error ?? {}) as { readonly message?: unknown; readonly errno?: unknown };
+  return {
+    kind: 'failed',
+    ...(typeof message === 'string' && { message }),
+    ...(typeof errno === 'number' && { errno }),
+  };
+}
+
+async function serve(): Promise<void> {
+  const pglite = await open((workerData as ThreadData).options);
+  const answer = async (request: ThreadRequest): Promise<void> => {
+    if (request !== 'close') return exchange(pglite, request);
+    await pglite.close();
+    post({ kind: 'closed' });
+  };
+  port?.on('message', (request: ThreadRequest) => {
+    answer(request).catch((error: unknown) => post(failed(error)));
+  });
+  post({ kind: 'open' });
+  // A thread that is ended does not write its part of the cache.
+  flushCompileCache();
+}
+
+serve().catch((error: unknown) => post(failed(error)));

@@ -1,0 +1,18 @@
+/** Embedded databases in the thread of a test, which starts them from a copy sooner than a thread of its own would. */
+import { PGlite } from '@electric-sql/pglite';
+import type { EmbeddedDatabase } from '../../src/warehouse/embedded/thread.ts';
+
+/** A database in memory with the data of another. */
+export const openPGlite = (from: Blob): Promise<PGlite> => PGlite.create({ dataDir: 'memory://', loadDataDir: from });
+
+/** The database as a warehouse uses it. */
+export const databaseOf = (pglite: PGlite): EmbeddedDatabase => ({
+  exchange: (messages, onReply) =>
+    pglite.execProtocolRawStream(messages, { onRawData: (bytes) => onReply(bytes.slice()) }),
+  busyMs: () => undefined,
+  fail: (error) => {
+    throw error;
+  },
+  close: async () => void (pglite.closed || (await pglite.close())),
+  end: async () => void (pglite.closed || (await pglite.close())),
+});
