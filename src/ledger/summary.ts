@@ -49,7 +49,7 @@ export interface QuotedPoints {
   /** The most without paging and splitting. */
   readonly most: number;
   /** Confidence: from guesses alone, few log rows, or many that agree. */
-  readonly sure: 'guess' | 'some' | 'good';
+  readonly confidence: 'guess' | 'some' | 'good';
   /** Number of log rows used. */
   readonly samples: number;
 }

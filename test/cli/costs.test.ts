@@ -189,7 +189,7 @@ describe('prices', () => {
       high: 3,
       deviation: 0,
       samples: 25,
-      sure: 'good',
+      confidence: 'good',
     });
     expect((await costs()).out).toMatch(/^pronet\.group +3 a call +good +3 +3 +3 +0 % +25$/m);
   });

@@ -96,16 +96,19 @@ describe.each(KINDS)('plan (%s)', (_, made) => {
           high: 21,
           most: 21,
           mostPoints: 21,
-          sure: 'some',
+          confidence: 'some',
           samples: 3,
         },
       ],
-      total: { most: 21, sure: 'some', samples: 3 },
+      total: { most: 21, confidence: 'some', samples: 3 },
       prices: { 'pronet.group': [{ returned: 1, samples: 3, median: 7, low: 7, high: 7 }] },
     });
     expect(await sluice('sync')).toMatch(/^quoted 21 points, spent 21: within$/m);
     const { syncs } = JSON.parse(await sluice('sync', 'groups', '--json')) as { syncs: SyncSummary[] };
-    expect(syncs[0]).toMatchObject({ points: 21, quote: { requests: 3, low: 21, high: 21, most: 21, sure: 'some' } });
+    expect(syncs[0]).toMatchObject({
+      points: 21,
+      quote: { requests: 3, low: 21, high: 21, most: 21, confidence: 'some' },
+    });
   });
 });
 
@@ -116,7 +119,7 @@ describe('the summary of runs that cost points', () => {
     likely: (low + high) / 2,
     high,
     most: high * 3,
-    sure: 'some',
+    confidence: 'some',
     samples: 9,
     ...more,
   });

@@ -32,18 +32,26 @@ eachWarehouse('prices', (open) => {
   it('that the log teaches replace the guess in the next run’s quote, and the quote holds', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const first = only(await scene.sync(groups(NAMES)));
-    expect(first.quote).toEqual({ requests: 8, low: 8, likely: 8, high: 8, most: 8, sure: 'guess', samples: 0 });
+    expect(first.quote).toEqual({ requests: 8, low: 8, likely: 8, high: 8, most: 8, confidence: 'guess', samples: 0 });
     expect(charged(scene)).toBe(56);
     await scene.sync(COSTS);
 
     const second = only(await scene.sync(groups(NAMES)));
 
-    expect(second.quote).toEqual({ requests: 8, low: 56, likely: 56, high: 56, most: 56, sure: 'some', samples: 8 });
+    expect(second.quote).toEqual({
+      requests: 8,
+      low: 56,
+      likely: 56,
+      high: 56,
+      most: 56,
+      confidence: 'some',
+      samples: 8,
+    });
     expect([second.points, charged(scene)]).toEqual([56, 56]);
     await scene.sync(COSTS);
     await scene.sync(groups(NAMES));
     await scene.sync(COSTS);
-    expect(only(await scene.sync(groups(NAMES))).quote).toMatchObject({ likely: 56, sure: 'good', samples: 24 });
+    expect(only(await scene.sync(groups(NAMES))).quote).toMatchObject({ likely: 56, confidence: 'good', samples: 24 });
   });
 
   it('that the log teaches are what limits hold by: what the guess would overshoot is not sent', async () => {
@@ -88,7 +96,7 @@ syncs:
     const scene = await sceneIn(await open(), { respond });
     await scene.sync(groups(NAMES));
     await scene.sync(COSTS);
-    expect(only(await scene.sync(groups(NAMES))).quote).toMatchObject({ likely: 8, sure: 'some' });
+    expect(only(await scene.sync(groups(NAMES))).quote).toMatchObject({ likely: 8, confidence: 'some' });
     await scene.sync(COSTS);
 
     const dearer = await sceneIn(scene.warehouse, {
@@ -106,12 +114,12 @@ syncs:
   it('quoted at the start of a run stay when it is continued', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const limited = groups(NAMES, 'budget: { per_run: 3 }');
-    expect(only(await scene.sync(limited))).toMatchObject({ exitCode: 6, quote: { likely: 8, sure: 'guess' } });
+    expect(only(await scene.sync(limited))).toMatchObject({ exitCode: 6, quote: { likely: 8, confidence: 'guess' } });
     await scene.sync(COSTS);
 
     const run = only(await scene.sync(groups(NAMES)));
 
-    expect(run).toMatchObject({ exitCode: 0, continued: true, quote: { requests: 8, likely: 8, sure: 'guess' } });
+    expect(run).toMatchObject({ exitCode: 0, continued: true, quote: { requests: 8, likely: 8, confidence: 'guess' } });
     expect(await select(scene.warehouse, "select quote from sluice_ops.runs where sync = 'groups'")).toEqual([
       { quote: run.quote },
     ]);

@@ -67,12 +67,12 @@ async function sentBy(warehouse: Warehouse, sync: string, endpoint: Endpoint, co
   return ids;
 }
 
-type Sure = 'identifier' | 'only_candidate' | 'ambiguous';
+type MatchKind = 'identifier' | 'only_candidate' | 'ambiguous';
 
-async function match(warehouse: Warehouse, requestId: string, logId: string, sure: Sure): Promise<void> {
+async function match(warehouse: Warehouse, requestId: string, logId: string, kind: MatchKind): Promise<void> {
   await operationsOf(warehouse)
     .insertInto('request_cost_matches')
-    .values({ request_id: requestId, log_id: logId, match_kind: sure, matched_at: new Date(AT) })
+    .values({ request_id: requestId, log_id: logId, match_kind: kind, matched_at: new Date(AT) })
     .execute();
 }
 

@@ -40,7 +40,7 @@ const arbitraryLog = fc.array(arbitrarySample, { maxLength: 60 });
 describe('a price book', () => {
   it.each([A_CALL, PER_TEN])('without samples says what was guessed: %o', (guess) => {
     const book = learnPrices(guess, []);
-    expect(book).toMatchObject({ sure: 'guess', samples: 0 });
+    expect(book).toMatchObject({ confidence: 'guess', samples: 0 });
     expect([undefined, 1, 10, 11, 95].map((asked) => maxPointsOf(book, asked))).toEqual(
       [1, 1, 10, 11, 95].map((asked) => pointsFor(guess, asked)),
     );
@@ -68,7 +68,7 @@ describe('a price book', () => {
             guess,
             shown.map(({ asked, returned }) => sample(points, returned, asked)),
           );
-          expect(book).toMatchObject({ sure: 'good', samples: shown.length });
+          expect(book).toMatchObject({ confidence: 'good', samples: shown.length });
           expect(expectedPointsOf(book, { asked: 50, returned: 7 })).toBe(points);
           expect(maxPointsOf(book, undefined)).toBe(points);
           expect(maxPointsOf(book, 1000)).toBe(points);
@@ -83,7 +83,7 @@ describe('a price book', () => {
     ),
   )('recovers %i points for each started %i items, guessed as %o', (points, per, guess) => {
     const book = learnPrices(guess, mixed(97, { points, per }));
-    expect(book).toMatchObject({ model: { by: 'returned', per, points }, sure: 'good' });
+    expect(book).toMatchObject({ model: { by: 'returned', per, points }, confidence: 'good' });
     expect([1, 10, 11, 12, 13, 25, 26, 90].map((returned) => expectedPointsOf(book, { asked: 100, returned }))).toEqual(
       [1, 10, 11, 12, 13, 25, 26, 90].map((returned) => pointsFor({ points, per }, returned)),
     );
@@ -100,7 +100,7 @@ describe('a price book', () => {
       PER_TEN,
       [...known, sample(5, 3), sample(10, 3), sample(20, 3)].filter((it) => it.returned !== 0),
     );
-    expect(book).toMatchObject({ model: { by: 'asked', per: 10 }, sure: 'good' });
+    expect(book).toMatchObject({ model: { by: 'asked', per: 10 }, confidence: 'good' });
     expect(expectedPointsOf(book, { asked: 100, returned: 2 })).toBe(10);
     expect(maxPointsOf(book, 500)).toBe(50);
   });
@@ -148,7 +148,7 @@ describe('a price book', () => {
   it('is not moved by rows that are odd', () => {
     const log = mixed(100, { points: 2, per: 10 }).map((it, at) => (at % 12 === 5 ? { ...it, points: 900 } : it));
     const book = learnPrices(PER_TEN, log);
-    expect(book).toMatchObject({ model: { by: 'returned', per: 10, points: 2 }, sure: 'good' });
+    expect(book).toMatchObject({ model: { by: 'returned', per: 10, points: 2 }, confidence: 'good' });
     expect(expectedPointsOf(book, { asked: 100, returned: 31 })).toBe(8);
     // What was charged once can be charged again.
     expect(maxPointsOf(book, 100)).toBe(900);
@@ -177,7 +177,7 @@ describe('a price book', () => {
     // Two kinds of requests that the log does not distinguish.
     const log = times(60, (at) => sample([1, 5, 9][at % 3] as number, 1));
     const book = learnPrices(A_CALL, log);
-    expect(book).toMatchObject({ model: undefined, sure: 'some' });
+    expect(book).toMatchObject({ model: undefined, confidence: 'some' });
     expect(expectedPointsOf(book, { asked: undefined, returned: 1 })).toBe(5);
     expect(maxPointsOf(book, undefined)).toBe(9);
     expect(expectedSizeOf(book, undefined).mean).toBe(5);
@@ -196,7 +196,7 @@ describe('what was not seen yet', () => {
       PER_TEN,
       times(50, () => sample(1, 3, 1000)),
     );
-    expect(book).toMatchObject({ sure: 'good' });
+    expect(book).toMatchObject({ confidence: 'good' });
     expect(maxPointsOf(book, 1000)).toBe(100);
     expect(expectedPointsOf(book, { asked: 1000, returned: 3 })).toBe(1);
   });
@@ -232,7 +232,7 @@ describe('what was not seen yet', () => {
   it('is not lowered by one or two samples, and raised by one', () => {
     expect(maxPointsOf(learnPrices({ points: 4 }, [sample(0, 1), sample(0, 1)]), undefined)).toBe(4);
     const raised = learnPrices({ points: 4 }, [sample(9, 1)]);
-    expect(raised.sure).toBe('guess');
+    expect(raised.confidence).toBe('guess');
     expect([maxPointsOf(raised, undefined), expectedPointsOf(raised, { asked: undefined, returned: 1 })]).toEqual([
       9, 9,
     ]);

@@ -58,7 +58,7 @@ describe('a quote', () => {
       most: 9,
       mostPoints: 9,
       mostRequests: 3,
-      sure: 'guess',
+      confidence: 'guess',
       samples: 0,
       mayGrow: false,
       leastMs: 500,
@@ -96,7 +96,7 @@ describe('a quote', () => {
       likely: 12,
       high: 12,
       most: 12,
-      sure: 'good',
+      confidence: 'good',
       samples: 30,
     });
   });
@@ -110,7 +110,7 @@ describe('a quote', () => {
     });
   });
 
-  it('of several syncs adds up at the pace that they share, and is as sure as the least sure', () => {
+  it('of several syncs adds up at the pace that they share, and has the confidence of the least confident', () => {
     const learned = learnPrices(
       { points: 1 },
       Array.from({ length: 4 }, () => answered(1, { points: 1 })),
@@ -119,12 +119,12 @@ describe('a quote', () => {
     const first = posts[0]?.requestKey;
     const other = { ...quoted(posts, (key) => key === first, learned, true, PACE), endpoint: one.endpoint };
     const total = { requests: 6, fresh: 1, low: 5, likely: 5, high: 5, most: 5, mostPoints: 5, mayGrow: true };
-    expect(totalQuote([one, other], PACE)).toMatchObject({ ...total, leastMs: 1000, sure: 'some', samples: 4 });
+    expect(totalQuote([one, other], PACE)).toMatchObject({ ...total, leastMs: 1000, confidence: 'some', samples: 4 });
     const free = { ...quoted(posts, never, guessed({ points: 0 }), false, PACE), endpoint: 'token.requests' };
-    expect(totalQuote([one, free], PACE)).toMatchObject({ sure: 'some', samples: 4 });
+    expect(totalQuote([one, free], PACE)).toMatchObject({ confidence: 'some', samples: 4 });
     const guess = { ...quoted(posts, never, guessed({ points: 1 }), false, PACE), endpoint: 'pronet.group' };
-    expect(totalQuote([one, guess], PACE)).toMatchObject({ sure: 'guess', samples: 4, most: 6 });
-    expect(totalQuote([], PACE)).toMatchObject({ requests: 0, leastMs: 0, sure: 'good' });
+    expect(totalQuote([one, guess], PACE)).toMatchObject({ confidence: 'guess', samples: 4, most: 6 });
+    expect(totalQuote([], PACE)).toMatchObject({ requests: 0, leastMs: 0, confidence: 'good' });
   });
 });
 

@@ -157,7 +157,7 @@ function further(open: Open): void {
     'pronet.group',
     'PRONET/GROUP',
     'POST /api/pronet/group',
-  ])('without identifiers, an only candidate is sure: endpoint written %s', async (endpoint) => {
+  ])('without identifiers, an only candidate is certain: endpoint written %s', async (endpoint) => {
     const it = await begun(open);
     const request = await it.send({ at: 0, count: 10 });
     const row = await it.log({ at: 90 * SECOND, endpoint, count: 10, cost: 2 });

@@ -120,11 +120,23 @@ eachWarehouse('a warehouse from before the baseline', (open, kind) => {
     expect(await schemaDrift(warehouse)).toEqual([]);
     expect((await sql`select sync from public.mine`.execute(warehouse.db)).rows).toEqual([{ sync: 'x' }]);
     await sql`drop view public.mine`.execute(warehouse.db);
+    expect(await migrate(warehouse, 'down')).toEqual(['0010_quote_confidence']);
     expect(await migrate(warehouse, 'down')).toEqual(['0009_read_at_any_size']);
     expect(await migrate(warehouse, 'down')).toEqual(['0008_plain_names']);
     expect(await contents(warehouse)).toEqual(before);
     await expect(migrate(warehouse, 'down')).rejects.toThrow('Reverting the last migration would delete the data in');
     expect(await contents(warehouse)).toEqual(before);
+  });
+
+  it('names the confidence of quotes anew, in both directions', async () => {
+    const warehouse = await open({ migrated: false });
+    await build(warehouse);
+    await sql`update sluice_ops.runs set quote = '{"most": 2, "sure": "some"}'`.execute(warehouse.db);
+    const quotes = async () => (await sql`select quote from sluice_ops.runs`.execute(warehouse.db)).rows;
+    await migrate(warehouse, 'up');
+    expect(await quotes()).toEqual([{ quote: { most: 2, confidence: 'some' } }]);
+    await migrate(warehouse, 'down');
+    expect(await quotes()).toEqual([{ quote: { most: 2, sure: 'some' } }]);
   });
 
   it('keeps what the golden file does not show: room in the pages of the ledger', async () => {

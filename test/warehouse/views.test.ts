@@ -122,6 +122,7 @@ eachWarehouse('views', (open, kind) => {
 
   it('remain after a step back as far as their tables exist', async () => {
     const warehouse = await open();
+    expect(await migrate(warehouse, 'down')).toEqual(['0010_quote_confidence']);
     expect(await migrate(warehouse, 'down')).toEqual(['0009_read_at_any_size']);
     expect(await migrate(warehouse, 'down')).toEqual(['0008_plain_names']);
     await sql`create view public.mine as select sync from sluice.sync_runs`.execute(warehouse.db);

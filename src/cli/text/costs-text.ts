@@ -163,7 +163,7 @@ function priceTable(prices: readonly EndpointPrice[], channel: Channel): string 
   return tableOf(known, channel, [
     column('endpoint', (it) => it.endpoint),
     column('price', priceInWords),
-    column('confidence', (it) => CONFIDENCE[it.sure]),
+    column('confidence', (it) => CONFIDENCE[it.confidence]),
     ...figures('low', 'median', 'high'),
     figure('spread', (it) => (it.samples > 0 ? share(it.deviation, 1) : '')),
     figure('samples', (it) => it.samples),

@@ -89,7 +89,7 @@ export function planText(planned: Planned, options: PlanTextOptions, channel: Ch
     points('low'),
     points('likely'),
     points('most'),
-    column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.sure] : '')),
+    column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.confidence] : '')),
     figure('least time', (it) => (it.leastMs === 0 ? '' : duration(it.leastMs))),
   ]);
   const lines = [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
@@ -153,19 +153,19 @@ function sentence(planned: readonly SyncQuote[], total: Quote): string {
 }
 
 /** The points in words, with their confidence. A plan that may grow has no maximum. */
-function cost({ low, likely, high, most, sure, samples, mayGrow: grows }: Quote): string {
+function cost({ low, likely, high, most, confidence, samples, mayGrow: grows }: Quote): string {
   if (most === 0) return 'no points';
   const rows = withNoun(samples, 'logged request');
   const because = {
     guess: 'a guess: the request log does not show all of these prices yet',
     some: `fair confidence: based on ${rows}`,
     good: `good confidence: ${rows} agree`,
-  }[sure];
+  }[confidence];
   const orMore = grows ? ' or more' : '';
-  if (sure === 'guess' && grows)
+  if (confidence === 'guess' && grows)
     return `${low === high ? '' : 'about '}${withNoun(likely, 'point')}${orMore} (${because})`;
   const usual = low === high ? '' : `likely ${withThousands(likely)}; `;
-  if (sure === 'guess') return `at most ${withNoun(most, 'point')} (${usual}${because})`;
+  if (confidence === 'guess') return `at most ${withNoun(most, 'point')} (${usual}${because})`;
   const range = low === high ? withNoun(likely, 'point') : `${withThousands(low)} to ${withNoun(high, 'point')}`;
   const limit = most > high && !grows ? `, at most ${withThousands(most)}` : '';
   return `${range}${orMore} (${usual}${because})${limit}`;

@@ -25,7 +25,7 @@ export interface EndpointPrice {
   /** The standard deviation of costs from the price, as a share. */
   readonly deviation: number;
   readonly samples: number;
-  readonly sure: Confidence;
+  readonly confidence: Confidence;
   /** The observed costs, by the items requested and returned. */
   readonly levels: readonly Level[];
 }
@@ -49,7 +49,7 @@ export async function endpointPrices(
 
 function priceOf(
   endpoint: string,
-  { model, empty, missing, levels, deviation, samples, sure }: PriceBook,
+  { model, empty, missing, levels, deviation, samples, confidence }: PriceBook,
 ): EndpointPrice {
   // Each level represents its samples by their 10th percentile, median and 90th percentile.
   const quantileOf = (share: number, valueOf: (level: Level) => number): number | null =>
@@ -71,7 +71,7 @@ function priceOf(
     high: quantileOf(0.9, ({ high }) => high),
     deviation,
     samples,
-    sure,
+    confidence,
     levels,
   };
 }

@@ -73,7 +73,7 @@ function score(syncs: readonly SyncSummary[]): string {
   const apart = quoted.length === 1 ? [] : quoted.flatMap((it) => outOfRange(it) ?? []);
   const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
   // Until the log shows the cost, the points spent are counted with the same guess.
-  const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' (a guess)' : '';
+  const guess = quoted.some(({ quote }) => quote.confidence === 'guess') ? ' (a guess)' : '';
   const byLog = spent > 0 && quoted.every((it) => it.unverified?.requests === 0) ? ' according to the log' : '';
   return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${withThousands(spent)}${byLog}${verdict}${because}${others}\n`;
 }

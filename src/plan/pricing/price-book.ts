@@ -44,7 +44,7 @@ export interface PriceBook {
   readonly samples: number;
   /** The number of these rows that are answers with items. Only they show what items cost. */
   readonly priced: number;
-  readonly sure: Confidence;
+  readonly confidence: Confidence;
 }
 
 /**
@@ -106,13 +106,13 @@ export function learnPrices(
     recentCounts,
     samples: known,
     priced: priced.length,
-    sure: isGuess ? 'guess' : 'some',
+    confidence: isGuess ? 'guess' : 'some',
   };
   const judged = priced.filter((it) => model === undefined || unitsOf(model, it) !== undefined);
   const offs = judged.map((it) => offBy(it.points, expectedPointsOf(book, it)));
   const agree = offs.filter((off) => Math.abs(off) <= 0.1).length;
   const isGood = hasModel && known >= GOOD_SAMPLES && agree >= MIN_FOLLOWING_SHARE * judged.length;
-  return { ...book, deviation: deviationOf(offs), sure: isGood ? 'good' : book.sure };
+  return { ...book, deviation: deviationOf(offs), confidence: isGood ? 'good' : book.confidence };
 }
 
 /** Too few samples never lower a guess, but a higher cost counts at once. */

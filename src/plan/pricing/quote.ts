@@ -13,7 +13,7 @@ export interface PointsQuote {
   readonly high: number;
   /** The most that they can cost, with all parts of full answers. */
   readonly most: number;
-  readonly sure: Confidence;
+  readonly confidence: Confidence;
   /** The number of log rows that the prices are based on. */
   readonly samples: number;
 }
@@ -66,7 +66,7 @@ function pointsQuoteOf(requests: Counts, prices: PriceBook): PointsQuote {
     likely: Math.min(high, roundedBy(Math.round, likely)),
     high,
     most,
-    sure: prices.sure,
+    confidence: prices.confidence,
     samples: prices.samples,
   };
 }
@@ -175,7 +175,7 @@ export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string
     likely: sum((it) => it.likely),
     high: sum((it) => it.high),
     most: sum((it) => it.most),
-    sure: LEAST_SURE.find((sure) => paid.some((it) => it.sure === sure)) ?? 'good',
+    confidence: LEAST_CONFIDENT.find((confidence) => paid.some((it) => it.confidence === confidence)) ?? 'good',
     samples: [...byEndpoint.values()].reduce((total, it) => total + it, 0),
     mostPoints: sum((it) => it.mostPoints),
     mostRequests: sum((it) => it.mostRequests),
@@ -184,7 +184,7 @@ export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string
   };
 }
 
-const LEAST_SURE: readonly Confidence[] = ['guess', 'some', 'good'];
+const LEAST_CONFIDENT: readonly Confidence[] = ['guess', 'some', 'good'];
 
 /** The first request does not wait. */
 const leastMs = (requests: number, { requestsPerSecond }: Pace): number =>

@@ -21,4 +21,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0007_baseline_photoshare': () => import('../../../migrations/0007_baseline_photoshare.ts'),
   '0008_plain_names': () => import('../../../migrations/0008_plain_names.ts'),
   '0009_read_at_any_size': () => import('../../../migrations/0009_read_at_any_size.ts'),
+  '0010_quote_confidence': () => import('../../../migrations/0010_quote_confidence.ts'),
 };
