@@ -28,12 +28,21 @@ syncs:
   filings: { endpoint: sec.search.companies, request: { count: 100 }, window: { from: 2026-11-01, to: today }, max_age: 1d }
   costs: { endpoint: token.requests }
 `;
-/** Moves the clock of a complete process, before any part of the program is loaded. */
+/** Moves the clock of a thread, before any part of the program is loaded. */
 const SHIFTED = `const Real = Date;
 globalThis.Date = class extends Real {
   constructor(...given) { super(...(given.length === 0 ? [Real.now() + ${AHEAD_MS}] : given)); }
   static now() { return Real.now() + ${AHEAD_MS}; }
 };`;
+/** Moves the clock of a complete process, the thread of its embedded database included. */
+const SHIFTED_PROCESS = `import threads from 'node:worker_threads';
+import { syncBuiltinESMExports } from 'node:module';
+const shifted = ${JSON.stringify(SHIFTED)};
+(0, eval)(shifted);
+threads.Worker = class extends threads.Worker {
+  constructor(code, options) { super(options?.eval ? shifted + code : code, options); }
+};
+syncBuiltinESMExports();`;
 
 async function opened(
   kind: 'postgres' | 'embedded',
@@ -48,7 +57,7 @@ async function opened(
   onTestFinished(() => sandbox.close());
   const file = join(folder.path, 'sluice.yaml');
   await writeFile(file, CONFIG);
-  await writeFile(join(folder.path, 'shifted.mjs'), SHIFTED);
+  await writeFile(join(folder.path, 'shifted.mjs'), SHIFTED_PROCESS);
   const url = database?.url ?? `embedded:${join(folder.path, 'warehouse')}`;
   const env = {
     SLUICE_SERVICE_URL: sandbox.url,
