@@ -210,7 +210,8 @@ it('what an earlier version stored by such a clock is requested again, and its w
   const sent = arrived();
   expect(users(sent)).toBe(3);
   const log = sent.filter(({ endpoint }) => endpoint === 'token.requests');
-  expect(log.every((it) => !JSON.stringify(it).includes(String(new Date().getUTCFullYear() + 1)))).toBe(true);
+  // The year alone is also among the digits of some ids and fractions of a second.
+  expect(JSON.stringify(log)).not.toMatch(new RegExp(`"${new Date().getUTCFullYear() + 1}-\\d\\d-\\d\\d`));
   expect(
     await rows(
       `select sync from sluice_ops.marks where updated_at < now() - interval '1 hour' or name = 'log' and value > (now() + interval '1 day')::text`,
