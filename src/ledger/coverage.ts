@@ -1,9 +1,10 @@
 /** The requested slices of each question, and whether each answer was complete. */
-import { type QueryCreator, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type QueryCreator, type SelectQueryBuilder, sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { questionHash } from '../warehouse/schema/question-hash.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 import { isSync } from './log-reads.ts';
 import { isSplit } from './skip-for-split.ts';
@@ -152,8 +153,9 @@ interface Wider {
   readonly last_day: string;
 }
 
-/** The expression of the index that finds slices by their question without its days. */
-const questionHash = (filters: RawBuilder<unknown>) => sql`jsonb_hash(${filters} - 'date_from' - 'date_to')`;
+/** True if two slices or questions are the same but for their days, or have the same hash. */
+const isSameQuestion = (one: string, other: string) =>
+  sql<boolean>`${sql.raw(questionHash(one))} = ${sql.raw(questionHash(other))}`;
 
 async function boundsOfEndpoint(
   ops: Ops,
@@ -231,7 +233,7 @@ function newestBounds(db: QueryCreator<OpsDatabase>, endpoint: string, sync: str
             .selectFrom('coverage as n')
             .select('n.id')
             .whereRef('n.sync', '=', 'c.sync')
-            .where(sql<boolean>`${questionHash(sql.ref('n.filters'))} = ${questionHash(sql.ref('c.filters'))}`)
+            .where(isSameQuestion('n.filters', 'c.filters'))
             .where(sql<boolean>`jsonb_hash(n.filters) = jsonb_hash(c.filters)`)
             .whereRef('n.filters', '=', 'c.filters')
             .whereRef('n.endpoint', '=', 'c.endpoint')
@@ -250,7 +252,7 @@ function coveredBounds<DB extends { w: Wider; n: OpsDatabase['coverage'] }>(
   return pairs
     .select(sql<string>`w.id`.as('id'))
     .distinct()
-    .where(sql<boolean>`${questionHash(sql.ref('n.filters'))} = ${questionHash(sql.ref('w.question'))}`)
+    .where(isSameQuestion('n.filters', 'w.question'))
     .where(sql<boolean>`n.id > w.id and n.endpoint = ${endpoint} and n.returned < n.asked and not n.unreadable`)
     .where(sql<boolean>`${question} = w.question and ${firstDay} <= w.first_day and ${lastDay} >= w.last_day`);
 }

@@ -25,15 +25,13 @@ import { chunkTables, SPOOLS } from './operations-chunks.ts';
 import { erasureTables } from './operations-erasure.ts';
 import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
+import { questionHash } from './question-hash.ts';
 
 const counter = (about: string) => zero(bigint(about));
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
 const requestKey = text('SHA-256 of the endpoint and the canonical body, in hex.');
-
-/** The hash of a question without its days. */
-const QUESTION_HASH = `jsonb_hash(filters - 'date_from'::text - 'date_to'::text)`;
 
 /** Every operations table, in the order of creation. */
 export const operations = {
@@ -247,7 +245,7 @@ export const operations = {
         // A slice among the wider questions, and among its later answers. Filters are too long for an index.
         {
           columns: ['sync', 'filters'],
-          expressions: ['sync', QUESTION_HASH, 'jsonb_hash(filters)'],
+          expressions: ['sync', questionHash('filters', '::text'), 'jsonb_hash(filters)'],
           named: 'question',
         },
       ],

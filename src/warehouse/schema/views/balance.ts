@@ -1,5 +1,5 @@
 /** Views of the balance, of differences between log and ledger, and of the dimensions of costs. */
-import { loggedRequests } from './request-costs.ts';
+import { loggedRequests, tokenOf } from './request-costs.ts';
 import { filledTables } from './cost-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
@@ -86,7 +86,7 @@ export const balanceViews = [
         e.newest_at,
         exists (
           select from "fact_request_costs" c join "request_cost_matches" k on k.log_id = c.id and k.match_kind <> 'ambiguous'
-          where coalesce(c.token_id::text, '(not told)') = e.token
+          where ${tokenOf('c')} = e.token
         ) as "is_ours",
         r.points_7d,
         r.points_30d

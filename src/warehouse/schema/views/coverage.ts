@@ -1,4 +1,5 @@
 /** Views of the coverage and the data quality of syncs, for readers without a right to the operations tables. */
+import { questionHash } from '../question-hash.ts';
 import { sync, endpoint, request_key, items } from './sync-columns.ts';
 import { bigint, timestamp, ratio, text, view } from './view.ts';
 
@@ -34,10 +35,10 @@ export const coverageViews = [
         ('pronet.search.users', array['current_company', 'past_company', 'location', 'industry', 'education'], '', '')
     ),
     "newest" as (
-      select distinct on (sync, jsonb_hash(filters - 'date_from' - 'date_to'), jsonb_hash(filters), endpoint, filters)
+      select distinct on (sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters)
         id, request_id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of
       from "coverage" where sync not like '%:%'
-      order by sync, jsonb_hash(filters - 'date_from' - 'date_to'), jsonb_hash(filters), endpoint, filters, id desc
+      order by sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters, id desc
     ),
     "wider" as materialized (
       select
@@ -55,7 +56,7 @@ export const coverageViews = [
       select w.id from "wider" w
       where exists (
         select from "coverage" n
-        where n.sync = w.sync and jsonb_hash(n.filters - 'date_from' - 'date_to') = jsonb_hash(w.question - 'date_from' - 'date_to')
+        where n.sync = w.sync and ${questionHash('n.filters')} = ${questionHash('w.question')}
           and n.id > w.id and n.endpoint = w.endpoint and n.returned < n.asked and not n.unreadable
           and n.filters - w.day_from - w.day_to = w.question
           and case when w.day_from = '' then '' else (n.filters -> w.day_from)::text end <= w.first_day

@@ -20,6 +20,9 @@ interface LoggedSource {
   readonly matches: string;
 }
 
+/** SQL for the token of a row of the request log. */
+export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text, '(not told)')`;
+
 /** The query of logged requests, over all or a part of the log. Postgres cannot push a part into the grouped matches. */
 export const loggedRequests = ({ log, matches }: LoggedSource): string => `
     select
@@ -43,7 +46,7 @@ export const loggedRequests = ({ log, matches }: LoggedSource): string => `
       q.run_id,
       q.id as "request_id",
       coalesce(m.match_kind, 'none') as "match",
-      coalesce(c.token_id::text, '(not told)') as "token",
+      ${tokenOf('c')} as "token",
       c.cost,
       c.is_paid,
       (case when coalesce(c.is_paid, c.cost > 0) then coalesce(c.cost, 0) else 0 end)::numeric as "points",
