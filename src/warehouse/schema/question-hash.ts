@@ -1,4 +1,4 @@
-/** The hash by which slices of the same question are found, whatever their days are. An index has it. */
+/** Finds slices of the same question by a hash, whatever their days are. An index stores this hash. */
 import { catalog } from '../../service/catalog.ts';
 
 /** The day fields of all endpoints. Another one changes the index, so it needs a migration. */
