@@ -3,10 +3,13 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { COMPILED } from './test/support/compiled.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
-/** Folders whose tests use no database, and start none. */
-const PURE = ['architecture', 'async', 'config', 'extract', 'plan', 'redaction', 'sandbox', 'service', 'telemetry'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+/** Tests that use no database, and start none. */
+const PURE = [
+  ...['architecture', 'async', 'config', 'extract', 'plan', 'redaction', 'sandbox', 'service', 'telemetry'].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
+  'test/docs/prose.test.ts',
+];
 
 export default defineConfig({
   test: {
