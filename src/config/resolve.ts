@@ -45,7 +45,7 @@ function namesIn(tree: Tree): Set<string> {
 }
 
 async function valuesOf(names: ReadonlySet<string>, env: Env): Promise<Values> {
-  const found = await Promise.all([...names].map(async (name) => [name, await valueOf(name, env)] as const));
+  const found = await Promise.all([...names].map(async (name) => [name, await readVariable(name, env)] as const));
   return new Map(found);
 }
 
@@ -53,7 +53,7 @@ async function valuesOf(names: ReadonlySet<string>, env: Env): Promise<Values> {
  * The value of a variable. An empty variable counts as unset if `VAR_FILE` is set, because containers clear it that
  * way.
  */
-async function valueOf(name: string, env: Env): Promise<Value> {
+export async function readVariable(name: string, env: Env): Promise<Value> {
   const value = env[name];
   const path = env[`${name}_FILE`] ?? '';
   if ((value !== undefined && value !== '') || path === '') return { value };

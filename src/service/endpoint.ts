@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import type { KeyedRequest } from './request-body.ts';
 import type { NameKind } from './names/entity-name.ts';
-import type { Kind, Resource, ValueOf } from './model.ts';
+import type { Kind, PersonalData, Resource, ValueOf } from './model.ts';
 import type { Paging } from './paging.ts';
 
 export interface Endpoint {
@@ -52,7 +52,10 @@ export interface Bridge {
   readonly about: string;
   /** Columns that identify the request; the key consists of them and of the reference. */
   readonly questionColumns: Readonly<
-    Record<string, { readonly about: string; readonly from: (keyed: KeyedRequest) => string }>
+    Record<
+      string,
+      { readonly about: string; readonly personal?: PersonalData; readonly from: (keyed: KeyedRequest) => string }
+    >
   >;
   /** The resource returned; its key columns are here, with the prefix. */
   readonly to: () => Resource;
@@ -68,6 +71,7 @@ export interface Bridge {
       {
         readonly kind: Kind;
         readonly about: string;
+        readonly personal?: PersonalData | undefined;
         readonly from: (row: ValueOf, item: ValueOf) => string | null;
       }
     >

@@ -93,6 +93,10 @@ export const fromRequest = (kind: Kind, about: string, from: RequestValueField['
 export const required = <F extends Exclude<Field, RequestValueField>>(field: F): F => ({ ...field, required: true });
 /** The same field, whose differences do not count as a change of the entity. */
 export const volatile = <F extends Exclude<Field, RequestValueField>>(field: F): F => ({ ...field, volatile: true });
+/** The same field, which identifies a person or something by a person. */
+export const identifier = <F extends Field>(field: F): F => ({ ...field, personal: 'identifier' });
+/** The same field, which describes a person, or which a person wrote. */
+export const personal = <F extends Field>(field: F): F => ({ ...field, personal: 'content' });
 /** The same field, reported only if one of these request switches is on. */
 export const onlyWith = <F extends Exclude<Field, RequestValueField>>(field: F, ...switches: readonly string[]): F => ({
   ...field,

@@ -34,6 +34,12 @@ export type Topic = (typeof TOPICS)[number];
  */
 export type Identification = 'permanent' | 'name' | 'text';
 
+/**
+ * How a field concerns a person. `identifier`: it identifies the person, or something by the person, such as a post.
+ * `content`: it describes the person, or the person wrote it.
+ */
+export type PersonalData = 'identifier' | 'content';
+
 export interface FieldMetadata {
   /** The meaning in an analyst's words, with the unit; it becomes the column's comment. */
   readonly about: string;
@@ -45,6 +51,8 @@ export interface FieldMetadata {
   readonly volatile: boolean;
   /** Request switches. Unless one of them is on, an absent value means "not requested" and not "none". */
   readonly switchedBy: readonly string[];
+  /** Of an object or a list, it applies to all its values; as an identifier, to the value of a URN and not to its type. */
+  readonly personal?: PersonalData | undefined;
 }
 
 /** One value in one column of the same name; an epoch has two columns. */
@@ -117,6 +125,7 @@ export interface RequestValueField {
   readonly shape: 'given';
   readonly kind: Kind;
   readonly about: string;
+  readonly personal?: PersonalData | undefined;
   readonly from: (keyed: KeyedRequest, position: number) => unknown;
 }
 

@@ -33,5 +33,7 @@ export function passwordOf(address: string): string | undefined {
 /** The secrets that the environment contains under their standard names. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
   const password = passwordOf(env['DATABASE_URL'] ?? '');
-  return [env['SLUICE_SERVICE_TOKEN'], env['PGPASSWORD'], password].filter((it) => it !== undefined);
+  return [env['SLUICE_SERVICE_TOKEN'], env['SLUICE_MASKING_KEY'], env['PGPASSWORD'], password].filter(
+    (it) => it !== undefined,
+  );
 }

@@ -19,6 +19,7 @@ interface Table {
     readonly description: string;
     readonly data_type: string;
     readonly quote: boolean;
+    readonly config?: { readonly meta: { readonly personal: boolean } };
     readonly data_tests?: readonly Test[];
   }[];
 }
@@ -38,7 +39,7 @@ describe('sources of dbt', () => {
     const declared = [...tables, ...views].map(({ name, about, columns }) => ({
       name,
       about,
-      columns: columns.map((it) => [it.name, it.about]),
+      columns: columns.map((it) => [it.name, it.personal ? `${it.about} Personal data.` : it.about]),
     }));
     expect(
       found.map(({ name, description: about, columns }) => ({
@@ -48,6 +49,15 @@ describe('sources of dbt', () => {
       })),
     ).toEqual(declared);
     expect(found.flatMap(({ columns }) => columns).filter((it) => it.data_type === '' || !it.quote)).toEqual([]);
+  });
+
+  it('mark the columns with personal data', () => {
+    const markedIn = (name: string) =>
+      tableNamed(name)
+        ?.columns.filter((it) => it.config?.meta.personal)
+        .map((it) => it.name);
+    expect(markedIn('pronet_user_search_hits')).toEqual(['request_key', 'user_urn_value']);
+    expect(markedIn('pronet_industries')).toEqual([]);
   });
 
   it('hold nothing that dbt would take for a template', () => {

@@ -1,6 +1,6 @@
 -- Daily numbers of each user: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_microblog_user_daily" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_rest_id" text not null,
   -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
@@ -35,7 +35,7 @@ create index "fact_microblog_user_daily_date_idx" on sluice."fact_microblog_user
 
 -- Daily numbers of each post: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_photoshare_post_daily" (
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_id" text not null,
   -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
@@ -60,7 +60,7 @@ create index "fact_photoshare_post_daily_date_idx" on sluice."fact_photoshare_po
 
 -- Daily numbers of each user: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_photoshare_user_daily" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
@@ -106,7 +106,7 @@ create index "fact_pronet_group_daily_date_idx" on sluice."fact_pronet_group_dai
 create table sluice."fact_pronet_post_daily" (
   -- Key of the post.
   "post_urn_type" text not null,
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_urn_value" text not null,
   -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
@@ -149,7 +149,7 @@ create table sluice."fact_request_costs" (
   "duration" double precision,
   -- HTTP status of the answer; null while the request runs.
   "response_status_code" bigint,
-  -- Error text of the answer.
+  -- Error text of the answer. Personal data.
   "response_error_text" text,
   -- Number of items in the answer.
   "response_count" bigint,
@@ -184,15 +184,15 @@ create index "fact_request_costs_started_at_idx" on sluice."fact_request_costs" 
 
 -- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."microblog_user_changes" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_rest_id" text not null,
   -- Name of the changed column of microblog_users.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -203,11 +203,11 @@ create index "microblog_user_changes_changed_at_idx" on sluice."microblog_user_c
 
 -- Profiles that the description mentions, as sent. One row per element.
 create table sluice."microblog_user_mentions" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_rest_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "microblog_user_mentions_pkey" primary key ("user_rest_id", "position"),
   constraint "microblog_user_mentions_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
@@ -215,11 +215,11 @@ create table sluice."microblog_user_mentions" (
 
 -- Categories of the professional account, as sent. One row per element.
 create table sluice."microblog_user_professional_categories" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_rest_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "microblog_user_professional_categories_pkey" primary key ("user_rest_id", "position"),
   constraint "microblog_user_professional_categories_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
@@ -227,11 +227,11 @@ create table sluice."microblog_user_professional_categories" (
 
 -- Addresses on the profile, as sent. One row per element.
 create table sluice."microblog_user_profile_urls" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_rest_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "microblog_user_profile_urls_pkey" primary key ("user_rest_id", "position"),
   constraint "microblog_user_profile_urls_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
@@ -239,19 +239,19 @@ create table sluice."microblog_user_profile_urls" (
 
 -- Profiles of the microblogging network.
 create table sluice."microblog_users" (
-  -- The network’s internal identifier.
+  -- The network’s internal identifier. Personal data.
   "internal_id" text,
-  -- Identifier of the profile.
+  -- Identifier of the profile. Personal data.
   "rest_id" text not null,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "name" text,
-  -- Handle; it can change hands, so it is not an identifier.
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
   "alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "url" text,
-  -- Description that the profile gives of itself.
+  -- Description that the profile gives of itself. Personal data.
   "description" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "location" text,
   -- Number of followers; null if not reported.
   "follower_count" bigint,
@@ -265,9 +265,9 @@ create table sluice."microblog_users" (
   "favorites_count" bigint,
   -- Number of messages with a picture or a video; null if not reported.
   "media_count" bigint,
-  -- Address of the portrait.
+  -- Address of the portrait. Personal data.
   "image" text,
-  -- Address of the banner.
+  -- Address of the banner. Personal data.
   "banner_url" text,
   -- Whether the network vouches for the profile.
   "verified" boolean,
@@ -279,7 +279,7 @@ create table sluice."microblog_users" (
   "created_at" timestamp with time zone,
   -- Time when the profile was opened. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
-  -- Identifier of the professional account.
+  -- Identifier of the professional account. Personal data.
   "professional_rest_id" text,
   -- Type of professional account, such as creator.
   "professional_professional_type" text,
@@ -295,17 +295,17 @@ create table sluice."microblog_users" (
   "profile_urls_count" bigint,
   -- Number of elements: profiles that the description mentions, as sent. Null if not reported; 0 if there are none.
   "mentions_count" bigint,
-  -- Day of the month.
+  -- Day of the month. Personal data.
   "birthdate_day" bigint,
-  -- Month of the year.
+  -- Month of the year. Personal data.
   "birthdate_month" bigint,
-  -- Year.
+  -- Year. Personal data.
   "birthdate_year" bigint,
-  -- Audience of day and month.
+  -- Audience of day and month. Personal data.
   "birthdate_visibility" text,
-  -- Audience of the year.
+  -- Audience of the year. Personal data.
   "birthdate_year_visibility" text,
-  -- Birthdate as an epoch, as sent.
+  -- Birthdate as an epoch, as sent. Personal data.
   "birthdate_timestamp" bigint,
   -- Whether the description can be translated.
   "is_profile_translatable" boolean,
@@ -341,11 +341,11 @@ create index "microblog_users_alias_idx" on sluice."microblog_users" using hash 
 
 -- Pictures and videos of the post, as sent. One row per element.
 create table sluice."photoshare_post_media" (
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "photoshare_post_media_pkey" primary key ("post_id", "position"),
   constraint "photoshare_post_media_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
@@ -353,15 +353,15 @@ create table sluice."photoshare_post_media" (
 
 -- Posts of the photo-sharing network.
 create table sluice."photoshare_posts" (
-  -- Identifier of the post.
+  -- Identifier of the post. Personal data.
   "id" text not null,
-  -- Short code in the post’s address; not unique over time.
+  -- Short code in the post’s address; not unique over time. Personal data.
   "code" text,
-  -- Address of the post.
+  -- Address of the post. Personal data.
   "url" text,
-  -- Address of the cover picture; signed and short-lived.
+  -- Address of the cover picture; signed and short-lived. Personal data.
   "image" text,
-  -- Caption.
+  -- Caption. Personal data.
   "text" text,
   -- Time of publication.
   "created_at" timestamp with time zone,
@@ -375,15 +375,15 @@ create table sluice."photoshare_posts" (
   "reshare_count" bigint,
   -- Number of views of a video; null if never reported.
   "view_count" bigint,
-  -- Identifier of the profile.
+  -- Identifier of the profile. Personal data.
   "user_id" text,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "user_name" text,
-  -- Handle.
+  -- Handle. Personal data.
   "user_alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "user_url" text,
-  -- Address of the portrait; signed and short-lived.
+  -- Address of the portrait; signed and short-lived. Personal data.
   "user_image" text,
   -- Whether the network vouches for the profile.
   "user_is_verified" boolean,
@@ -422,15 +422,15 @@ create index "photoshare_posts_user_id_idx" on sluice."photoshare_posts" using b
 
 -- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."photoshare_user_changes" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- Name of the changed column of photoshare_users.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -441,11 +441,11 @@ create index "photoshare_user_changes_changed_at_idx" on sluice."photoshare_user
 
 -- Hashtags in the description, as sent. One row per element.
 create table sluice."photoshare_user_hashtags" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "photoshare_user_hashtags_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_hashtags_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -453,11 +453,11 @@ create table sluice."photoshare_user_hashtags" (
 
 -- Links on the profile, as sent. One row per element.
 create table sluice."photoshare_user_links" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "photoshare_user_links_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_links_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -465,11 +465,11 @@ create table sluice."photoshare_user_links" (
 
 -- Profiles that the description mentions, as sent. One row per element.
 create table sluice."photoshare_user_mentions" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "photoshare_user_mentions_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_mentions_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -477,11 +477,11 @@ create table sluice."photoshare_user_mentions" (
 
 -- Channels pinned to the profile, as sent. One row per element.
 create table sluice."photoshare_user_pinned_channels" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "photoshare_user_pinned_channels_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_pinned_channels_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -489,13 +489,13 @@ create table sluice."photoshare_user_pinned_channels" (
 
 -- Posts returned for each requested profile.
 create table sluice."photoshare_user_posts" (
-  -- The profile as requested: an identifier, an alias or an address.
+  -- The profile as requested: an identifier, an alias or an address. Personal data.
   "user_asked" text not null,
-  -- Key of the returned post: id in photoshare_posts.
+  -- Key of the returned post: id in photoshare_posts. Personal data.
   "post_id" text not null,
   -- Index in the answer, from 0.
   "position" bigint,
-  -- Identifier of the profile; null if unknown.
+  -- Identifier of the profile; null if unknown. Personal data.
   "user_id" text,
   -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
@@ -506,11 +506,11 @@ create index "photoshare_user_posts_post_id_idx" on sluice."photoshare_user_post
 
 -- Profiles that the network suggests beside this one, as sent. One row per element.
 create table sluice."photoshare_user_similar_users" (
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_id" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- Element as sent, as JSON; the contract does not define its structure.
+  -- Element as sent, as JSON; the contract does not define its structure. Personal data.
   "item" jsonb,
   constraint "photoshare_user_similar_users_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_similar_users_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -518,15 +518,15 @@ create table sluice."photoshare_user_similar_users" (
 
 -- Profiles of the photo-sharing network: one row per profile, from profile answers and from posts that name profiles.
 create table sluice."photoshare_users" (
-  -- Identifier of the profile.
+  -- Identifier of the profile. Personal data.
   "id" text not null,
-  -- Handle; it can change hands, so it is not an identifier.
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
   "alias" text,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "name" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "url" text,
-  -- Address of the portrait; signed and short-lived.
+  -- Address of the portrait; signed and short-lived. Personal data.
   "image" text,
   -- Number of followers; null if never reported.
   "follower_count" bigint,
@@ -534,7 +534,7 @@ create table sluice."photoshare_users" (
   "following_count" bigint,
   -- Number of published posts; null if never reported.
   "media_count" bigint,
-  -- Description that the profile gives of itself.
+  -- Description that the profile gives of itself. Personal data.
   "description" text,
   -- Whether only approved followers see the posts.
   "is_private" boolean,
@@ -548,25 +548,25 @@ create table sluice."photoshare_users" (
   "created_at_epoch" bigint,
   -- Line of business, as chosen by the profile.
   "category" text,
-  -- Address that the profile points to.
+  -- Address that the profile points to. Personal data.
   "external_url" text,
-  -- Public e-mail address.
+  -- Public e-mail address. Personal data.
   "email" text,
-  -- Public WhatsApp number.
+  -- Public WhatsApp number. Personal data.
   "whatsapp_number" text,
-  -- Public phone number.
+  -- Public phone number. Personal data.
   "phone" text,
-  -- Identifier of the city.
+  -- Identifier of the city. Personal data.
   "location_city_id" bigint,
-  -- Street.
+  -- Street. Personal data.
   "location_street" text,
-  -- City.
+  -- City. Personal data.
   "location_city" text,
-  -- Postal code.
+  -- Postal code. Personal data.
   "location_zip" text,
-  -- Latitude in degrees.
+  -- Latitude in degrees. Personal data.
   "location_latitude" double precision,
-  -- Longitude in degrees.
+  -- Longitude in degrees. Personal data.
   "location_longitude" double precision,
   -- Number of elements: links on the profile, as sent. Null if not reported; 0 if there are none.
   "links_count" bigint,
@@ -726,15 +726,15 @@ create table sluice."pronet_group_members" (
   "group_urn_value" text not null,
   -- The member’s URN. Type of the URN, such as fsd_profile.
   "user_urn_type" text not null,
-  -- The member’s URN. Value of the URN.
+  -- The member’s URN. Value of the URN. Personal data.
   "user_urn_value" text not null,
-  -- Name of the member.
+  -- Name of the member. Personal data.
   "user_name" text,
-  -- Public handle of the member.
+  -- Public handle of the member. Personal data.
   "user_alias" text,
-  -- Address of the member’s profile.
+  -- Address of the member’s profile. Personal data.
   "user_url" text,
-  -- The line under the member’s name.
+  -- The line under the member’s name. Personal data.
   "user_headline" text,
   -- Role in the group, such as owner.
   "role" text,
@@ -832,11 +832,11 @@ create table sluice."pronet_industries" (
 create table sluice."pronet_post_document_cover_images" (
   -- Key of the post.
   "post_urn_type" text not null,
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_urn_value" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the addresses of the cover pictures; signed and short-lived.
+  -- One of the addresses of the cover pictures; signed and short-lived. Personal data.
   "cover_image" text,
   constraint "pronet_post_document_cover_images_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_document_cover_images_post_urn_type_p_8eb850d4_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -846,11 +846,11 @@ create table sluice."pronet_post_document_cover_images" (
 create table sluice."pronet_post_document_images" (
   -- Key of the post.
   "post_urn_type" text not null,
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_urn_value" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the addresses of the page pictures; signed and short-lived.
+  -- One of the addresses of the page pictures; signed and short-lived. Personal data.
   "image" text,
   constraint "pronet_post_document_images_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_document_images_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -860,11 +860,11 @@ create table sluice."pronet_post_document_images" (
 create table sluice."pronet_post_images" (
   -- Key of the post.
   "post_urn_type" text not null,
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_urn_value" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the addresses of the pictures; signed and short-lived.
+  -- One of the addresses of the pictures; signed and short-lived. Personal data.
   "image" text,
   constraint "pronet_post_images_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_images_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -874,19 +874,19 @@ create table sluice."pronet_post_images" (
 create table sluice."pronet_post_mentions" (
   -- Key of the post.
   "post_urn_type" text not null,
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_urn_value" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
   -- URN of the mentioned person or organization. Type of the URN, such as fsd_profile or fsd_company.
   "urn_type" text,
-  -- URN of the mentioned person or organization. Value of the URN.
+  -- URN of the mentioned person or organization. Value of the URN. Personal data.
   "urn_value" text,
-  -- Name of the mentioned person or organization.
+  -- Name of the mentioned person or organization. Personal data.
   "name" text,
-  -- Public handle of the mentioned person or organization.
+  -- Public handle of the mentioned person or organization. Personal data.
   "alias" text,
-  -- Address of the mentioned profile or page.
+  -- Address of the mentioned profile or page. Personal data.
   "url" text,
   -- Kind of the mentioned entity, by the type of its URN: user for a person, company for an organization.
   "kind" text,
@@ -900,7 +900,7 @@ create table sluice."pronet_post_mentions" (
 create table sluice."pronet_post_reactions" (
   -- Key of the post.
   "post_urn_type" text not null,
-  -- Key of the post.
+  -- Key of the post. Personal data.
   "post_urn_value" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
@@ -918,11 +918,11 @@ create table sluice."pronet_post_reactions" (
 create table sluice."pronet_post_reposts" (
   -- URN type of the requested post.
   "post_urn_type" text not null,
-  -- URN value of the requested post.
+  -- URN value of the requested post. Personal data.
   "post_urn_value" text not null,
   -- Key of the returned repost: urn_type in pronet_posts.
   "repost_urn_type" text not null,
-  -- Key of the returned repost: urn_value in pronet_posts.
+  -- Key of the returned repost: urn_value in pronet_posts. Personal data.
   "repost_urn_value" text not null,
   -- Index in the answer, from 0.
   "position" bigint,
@@ -937,29 +937,29 @@ create index "pronet_post_reposts_repost_urn_type_repost_urn_value_idx" on sluic
 create table sluice."pronet_posts" (
   -- The post’s URN. Type of the URN, such as activity.
   "urn_type" text not null,
-  -- The post’s URN. Value of the URN.
+  -- The post’s URN. Value of the URN. Personal data.
   "urn_value" text not null,
-  -- Address of the post.
+  -- Address of the post. Personal data.
   "url" text,
-  -- Address for sharing the post.
+  -- Address for sharing the post. Personal data.
   "share_url" text,
   -- The network’s internal identifier of the author. Type of the URN, such as member or company.
   "author_internal_id_type" text,
-  -- The network’s internal identifier of the author. Value of the URN.
+  -- The network’s internal identifier of the author. Value of the URN. Personal data.
   "author_internal_id_value" text,
   -- The author’s URN. Type of the URN, such as fsd_profile or fsd_company.
   "author_urn_type" text,
-  -- The author’s URN. Value of the URN.
+  -- The author’s URN. Value of the URN. Personal data.
   "author_urn_value" text,
-  -- Name of the author.
+  -- Name of the author. Personal data.
   "author_name" text,
-  -- Public handle of the author.
+  -- Public handle of the author. Personal data.
   "author_alias" text,
-  -- Address of the author’s profile or page.
+  -- Address of the author’s profile or page. Personal data.
   "author_url" text,
-  -- The line under the author’s name.
+  -- The line under the author’s name. Personal data.
   "author_headline" text,
-  -- Address of the author’s portrait; signed and short-lived.
+  -- Address of the author’s portrait; signed and short-lived. Personal data.
   "author_image" text,
   -- Time of publication.
   "created_at" timestamp with time zone,
@@ -967,19 +967,19 @@ create table sluice."pronet_posts" (
   "created_at_epoch" bigint,
   -- URN of the share that carries the post. Type of the URN, such as share.
   "share_urn_type" text,
-  -- URN of the share that carries the post. Value of the URN.
+  -- URN of the share that carries the post. Value of the URN. Personal data.
   "share_urn_value" text,
   -- Whether the post repeats another without text of its own.
   "is_empty_repost" boolean,
   -- The post that this one repeats. Its urn_type.
   "repost_urn_type" text,
-  -- The post that this one repeats. Its urn_value.
+  -- The post that this one repeats. Its urn_value. Personal data.
   "repost_urn_value" text,
   -- Number of elements: addresses of the pictures; signed and short-lived. Null if not reported; 0 if there are none.
   "images_count" bigint,
-  -- Address of the video.
+  -- Address of the video. Personal data.
   "video_url" text,
-  -- The text of the post.
+  -- The text of the post. Personal data.
   "text" text,
   -- Number of comments on the post; negative if hidden, null if never reported.
   "comment_count" bigint,
@@ -987,43 +987,43 @@ create table sluice."pronet_posts" (
   "share_count" bigint,
   -- Number of elements: reactions to the post, counted by type. Null if not reported; 0 if there are none.
   "reactions_count" bigint,
-  -- Address of the event.
+  -- Address of the event. Personal data.
   "event_url" text,
-  -- Address of the event’s picture; signed and short-lived.
+  -- Address of the event’s picture; signed and short-lived. Personal data.
   "event_image" text,
-  -- Title of the event.
+  -- Title of the event. Personal data.
   "event_title" text,
-  -- Time of the event, as written.
+  -- Time of the event, as written. Personal data.
   "event_date" text,
-  -- Number of participants of the event.
+  -- Number of participants of the event. Personal data.
   "event_participant_count" bigint,
-  -- Address of the article.
+  -- Address of the article. Personal data.
   "article_url" text,
-  -- The article’s URN. Type of the URN, such as article.
+  -- The article’s URN. Type of the URN, such as article. Personal data.
   "article_urn_type" text,
-  -- The article’s URN. Value of the URN.
+  -- The article’s URN. Value of the URN. Personal data.
   "article_urn_value" text,
-  -- Address of the article’s picture; signed and short-lived.
+  -- Address of the article’s picture; signed and short-lived. Personal data.
   "article_image" text,
-  -- Title of the article.
+  -- Title of the article. Personal data.
   "article_title" text,
-  -- Subtitle of the article.
+  -- Subtitle of the article. Personal data.
   "article_subtitle" text,
-  -- Summary of the article.
+  -- Summary of the article. Personal data.
   "article_description" text,
-  -- The document’s URN. Type of the URN, such as document.
+  -- The document’s URN. Type of the URN, such as document. Personal data.
   "document_urn_type" text,
-  -- The document’s URN. Value of the URN.
+  -- The document’s URN. Value of the URN. Personal data.
   "document_urn_value" text,
-  -- Address of the document.
+  -- Address of the document. Personal data.
   "document_url" text,
-  -- Title of the document.
+  -- Title of the document. Personal data.
   "document_title" text,
   -- Number of elements: addresses of the cover pictures; signed and short-lived. Null if not reported; 0 if there are none.
   "document_cover_images_count" bigint,
   -- Number of elements: addresses of the page pictures; signed and short-lived. Null if not reported; 0 if there are none.
   "document_images_count" bigint,
-  -- Number of pages of the document.
+  -- Number of pages of the document. Personal data.
   "document_total_images_count" bigint,
   -- Number of elements: people and organizations that the post mentions. Null if not reported; 0 if there are none.
   "mentioned_count" bigint,
@@ -1054,15 +1054,15 @@ create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pron
 create table sluice."pronet_user_changes" (
   -- Key of the user.
   "user_urn_type" text not null,
-  -- Key of the user.
+  -- Key of the user. Personal data.
   "user_urn_value" text not null,
   -- Name of the changed column of pronet_users.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -1075,7 +1075,7 @@ create index "pronet_user_changes_changed_at_idx" on sluice."pronet_user_changes
 create table sluice."pronet_user_educations" (
   -- URN type of the requested person.
   "user_urn_type" text not null,
-  -- URN value of the requested person.
+  -- URN value of the requested person. Personal data.
   "user_urn_value" text not null,
   -- Position in the person’s list, from 0.
   "position" bigint not null,
@@ -1107,11 +1107,11 @@ create table sluice."pronet_user_educations" (
   "company_employee_range" text,
   -- Address of the logo; signed and short-lived.
   "company_logo_url" text,
-  -- Degree and field of study, as written.
+  -- Degree and field of study, as written. Personal data.
   "major" text,
-  -- Years attended, as written.
+  -- Years attended, as written. Personal data.
   "interval" text,
-  -- The person’s description of the education.
+  -- The person’s description of the education. Personal data.
   "description" text,
   -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
@@ -1140,11 +1140,11 @@ create index "pronet_user_educations_company_urn_type_company_urn_value_idx" on 
 create table sluice."pronet_user_search_hits" (
   -- The sync that searched.
   "sync" text not null,
-  -- SHA-256, in hex, that identifies the search.
+  -- SHA-256, in hex, that identifies the search. Personal data.
   "request_key" text not null,
   -- Key of the returned user: urn_type in pronet_users.
   "user_urn_type" text not null,
-  -- Key of the returned user: urn_value in pronet_users.
+  -- Key of the returned user: urn_value in pronet_users. Personal data.
   "user_urn_value" text not null,
   -- Index in the answer, from 0.
   "position" bigint,
@@ -1159,23 +1159,23 @@ create index "pronet_user_search_hits_user_urn_type_user_urn_value_idx" on sluic
 create table sluice."pronet_users" (
   -- The network’s internal identifier of the person. Type of the URN, such as member.
   "internal_id_type" text,
-  -- The network’s internal identifier of the person. Value of the URN.
+  -- The network’s internal identifier of the person. Value of the URN. Personal data.
   "internal_id_value" text,
   -- The person’s URN. Type of the URN, such as fsd_profile.
   "urn_type" text not null,
-  -- The person’s URN. Value of the URN.
+  -- The person’s URN. Value of the URN. Personal data.
   "urn_value" text not null,
-  -- Name displayed on the profile.
+  -- Name displayed on the profile. Personal data.
   "name" text,
-  -- Public handle in the profile’s address; it can change hands, so it is not an identifier.
+  -- Public handle in the profile’s address; it can change hands, so it is not an identifier. Personal data.
   "alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "url" text,
-  -- Address of the portrait; signed and short-lived.
+  -- Address of the portrait; signed and short-lived. Personal data.
   "image" text,
-  -- The line under the name.
+  -- The line under the name. Personal data.
   "headline" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "location" text,
   -- Whether the person states that they look for work.
   "open_to_work" boolean,
@@ -1207,7 +1207,7 @@ create table sluice."sec_filing_biz_locations" (
   "filing_file_name" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the business locations of the filers.
+  -- One of the business locations of the filers. Personal data.
   "biz_location" text,
   constraint "sec_filing_biz_locations_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_biz_locations_filing_accession_number__45000e0b_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1250,7 +1250,7 @@ create table sluice."sec_filing_display_names" (
   "filing_file_name" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the names of the filers, in the order of ciks.
+  -- One of the names of the filers, in the order of ciks. Personal data.
   "display_name" text,
   constraint "sec_filing_display_names_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_display_names_filing_accession_number__d6b2e6d0_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1349,11 +1349,11 @@ create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree
 
 -- E-mail addresses on the page. One row per element.
 create table sluice."web_page_emails" (
-  -- Key of the page.
+  -- Key of the page. Personal data.
   "page_key" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the e-mail addresses on the page.
+  -- One of the e-mail addresses on the page. Personal data.
   "email" text,
   constraint "web_page_emails_pkey" primary key ("page_key", "position"),
   constraint "web_page_emails_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
@@ -1361,11 +1361,11 @@ create table sluice."web_page_emails" (
 
 -- Addresses that the page links to. One row per element.
 create table sluice."web_page_links" (
-  -- Key of the page.
+  -- Key of the page. Personal data.
   "page_key" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the addresses that the page links to.
+  -- One of the addresses that the page links to. Personal data.
   "link" text,
   constraint "web_page_links_pkey" primary key ("page_key", "position"),
   constraint "web_page_links_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
@@ -1373,11 +1373,11 @@ create table sluice."web_page_links" (
 
 -- Phone numbers on the page. One row per element.
 create table sluice."web_page_phones" (
-  -- Key of the page.
+  -- Key of the page. Personal data.
   "page_key" text not null,
   -- Index in the list, from 0.
   "position" bigint not null,
-  -- One of the phone numbers on the page.
+  -- One of the phone numbers on the page. Personal data.
   "phone" text,
   constraint "web_page_phones_pkey" primary key ("page_key", "position"),
   constraint "web_page_phones_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
@@ -1385,21 +1385,21 @@ create table sluice."web_page_phones" (
 
 -- Web pages as parsed: one row per requested address and set of content options.
 create table sluice."web_pages" (
-  -- SHA-256, in hex, of the requested address and the content options.
+  -- SHA-256, in hex, of the requested address and the content options. Personal data.
   "page_key" text not null,
-  -- Requested address.
+  -- Requested address. Personal data.
   "requested_url" text,
   -- Content options that differ from the service’s defaults.
   "options" jsonb,
-  -- Content of the page after cleaning; may be empty.
+  -- Content of the page after cleaning; may be empty. Personal data.
   "cleaned_html" text,
-  -- Address of the original page; after redirects it may differ from the requested address.
+  -- Address of the original page; after redirects it may differ from the requested address. Personal data.
   "url" text,
-  -- Title of the page.
+  -- Title of the page. Personal data.
   "title" text,
-  -- Description in the page’s head.
+  -- Description in the page’s head. Personal data.
   "meta_description" text,
-  -- Further metadata, as sent.
+  -- Further metadata, as sent. Personal data.
   "metadata" jsonb,
   -- Number of elements: addresses that the page links to. Null if not reported; 0 if there are none.
   "links_count" bigint,
@@ -1437,7 +1437,7 @@ create view sluice."answer_costs" (
   "sync" text,
   -- Name of the endpoint: its path with dots. Joins dim_endpoint.
   "endpoint" text,
-  -- SHA-256 of the endpoint and the canonical body, in hex. Equal requests have equal keys.
+  -- SHA-256 of the endpoint and the canonical body, in hex. Personal data.
   "request_key" text,
   -- Receipt of its last byte.
   "received_at" timestamp with time zone,
@@ -1574,15 +1574,15 @@ create view sluice."answer_costs" (
 create view sluice."attribute_changes" (
   -- Table of the entity, such as pronet_users.
   "table_name" text,
-  -- Key of the entity; a colon separates the two parts of a URN.
+  -- Key of the entity; a colon separates the two parts of a URN. Personal data.
   "entity_key" text,
-  -- Name of the entity; null if unknown.
+  -- Name of the entity; null if unknown. Personal data.
   "entity_name" text,
   -- Name of the changed column.
   "attribute" text,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone,
@@ -1811,7 +1811,7 @@ create view sluice."charged_failures" (
   "kind" text,
   -- HTTP status of the answer; null while the request runs.
   "status" bigint,
-  -- Error text of the answer.
+  -- Error text of the answer. Personal data.
   "error" text,
   -- Points charged.
   "points" numeric
@@ -1958,7 +1958,7 @@ create view sluice."charged_failures" (
 create view sluice."contract_drift" (
   -- Name of the resource in the contract.
   "resource" text,
-  -- Field names joined by dots, without list positions.
+  -- Field names joined by dots, without list positions. Personal data.
   "path" text,
   -- Kind of difference: unknown field, missing, wrong type or other @type.
   "kind" text,
@@ -2360,7 +2360,7 @@ create view sluice."logged_requests" (
   "outcome" text,
   -- HTTP status of the answer; null while the request runs.
   "status" bigint,
-  -- Error text of the answer.
+  -- Error text of the answer. Personal data.
   "error" text,
   -- Limit of items in the request; null if it has no limit or the request is not certain.
   "asked" bigint,
@@ -2416,17 +2416,17 @@ create view sluice."logged_requests" (
 
 -- Profiles of the microblogging network with computed rates: one row per profile.
 create view sluice."microblog_user_overview" (
-  -- Identifier of the profile.
+  -- Identifier of the profile. Personal data.
   "rest_id" text,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "name" text,
-  -- Handle; it can change hands, so it is not an identifier.
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
   "alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "url" text,
-  -- Description that the profile gives of itself.
+  -- Description that the profile gives of itself. Personal data.
   "description" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "location" text,
   -- Time when the profile was opened.
   "created_at" timestamp with time zone,
@@ -2462,7 +2462,7 @@ create view sluice."microblog_user_overview" (
   "listed_per_1000_followers" double precision,
   -- Pictures and videos per message, which may exceed 1; null without messages.
   "media_share" double precision,
-  -- Addresses on the profile, separated by semicolons. An address that is an object is shown as its url.
+  -- Addresses on the profile, separated by semicolons. An address that is an object is shown as its url. Personal data.
   "profile_urls" text,
   -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
@@ -2539,7 +2539,7 @@ create view sluice."paid_answers" (
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- SHA-256 of the endpoint and the canonical body, in hex.
+  -- SHA-256 of the endpoint and the canonical body, in hex. Personal data.
   "request_key" text,
   -- Receipt of its last byte. All times of its content in other tables are this time.
   "received_at" timestamp with time zone,
@@ -2584,23 +2584,23 @@ create view sluice."paid_answers" (
 
 -- Posts of the photo-sharing network with author, counts and engagement: one row per post.
 create view sluice."photoshare_post_overview" (
-  -- Identifier of the post.
+  -- Identifier of the post. Personal data.
   "id" text,
-  -- Short code in the post’s address; not unique over time.
+  -- Short code in the post’s address; not unique over time. Personal data.
   "code" text,
-  -- Address of the post.
+  -- Address of the post. Personal data.
   "url" text,
   -- Time of publication.
   "created_at" timestamp with time zone,
   -- Type of post, such as photo or video.
   "type" text,
-  -- Caption.
+  -- Caption. Personal data.
   "text" text,
-  -- Identifier of the profile.
+  -- Identifier of the profile. Personal data.
   "user_id" text,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "user_name" text,
-  -- Handle.
+  -- Handle. Personal data.
   "user_alias" text,
   -- Number of followers of the author; null while the profile itself is not loaded.
   "user_follower_count" bigint,
@@ -2659,15 +2659,15 @@ create view sluice."photoshare_post_overview" (
 
 -- Profiles of the photo-sharing network with computed rates, some of them over their loaded posts: one row per profile.
 create view sluice."photoshare_user_overview" (
-  -- Identifier of the profile.
+  -- Identifier of the profile. Personal data.
   "id" text,
-  -- Handle; it can change hands, so it is not an identifier.
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
   "alias" text,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "name" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "url" text,
-  -- Description that the profile gives of itself.
+  -- Description that the profile gives of itself. Personal data.
   "description" text,
   -- Line of business, as chosen by the profile.
   "category" text,
@@ -2679,9 +2679,9 @@ create view sluice."photoshare_user_overview" (
   "is_business" boolean,
   -- Time when the profile was opened; null unless requested by with_creation_date.
   "created_at" timestamp with time zone,
-  -- Address that the profile points to.
+  -- Address that the profile points to. Personal data.
   "external_url" text,
-  -- City.
+  -- City. Personal data.
   "location_city" text,
   -- Number of followers; null if never reported.
   "follower_count" bigint,
@@ -2771,21 +2771,21 @@ create view sluice."photoshare_user_overview" (
 
 -- Posts that requests for a profile returned, with profile and post: one row per requested profile and post.
 create view sluice."photoshare_user_post_overview" (
-  -- The profile as requested: an identifier, an alias or an address.
+  -- The profile as requested: an identifier, an alias or an address. Personal data.
   "user_asked" text,
-  -- Key of the returned post: id in photoshare_posts.
+  -- Key of the returned post: id in photoshare_posts. Personal data.
   "post_id" text,
   -- Index in the answer, from 0.
   "position" bigint,
-  -- Identifier of the profile; null if unknown.
+  -- Identifier of the profile; null if unknown. Personal data.
   "user_id" text,
-  -- Handle; it can change hands, so it is not an identifier.
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
   "user_alias" text,
-  -- Displayed name.
+  -- Displayed name. Personal data.
   "user_name" text,
   -- Number of followers; null if never reported.
   "user_follower_count" bigint,
-  -- Address of the post.
+  -- Address of the post. Personal data.
   "post_url" text,
   -- Time of publication.
   "post_created_at" timestamp with time zone,
@@ -2884,17 +2884,17 @@ create view sluice."pronet_group_member_overview" (
   "group_member_count" bigint,
   -- The member’s URN. Type of the URN, such as fsd_profile.
   "user_urn_type" text,
-  -- The member’s URN. Value of the URN.
+  -- The member’s URN. Value of the URN. Personal data.
   "user_urn_value" text,
-  -- Name displayed on the profile.
+  -- Name displayed on the profile. Personal data.
   "user_name" text,
-  -- Public handle in the profile’s address; it can change hands, so it is not an identifier.
+  -- Public handle in the profile’s address; it can change hands, so it is not an identifier. Personal data.
   "user_alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "user_url" text,
-  -- The line under the name.
+  -- The line under the name. Personal data.
   "user_headline" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "user_location" text,
   -- Role in the group, such as owner.
   "role" text,
@@ -2937,7 +2937,7 @@ create view sluice."pronet_group_overview" (
   "shown_member_count" bigint,
   -- Number of shown members with the role owner.
   "owner_count" bigint,
-  -- Names of shown members with the role owner, separated by semicolons.
+  -- Names of shown members with the role owner, separated by semicolons. Personal data.
   "owners" text,
   -- Names of the group’s industries, or their URNs without a name, separated by semicolons.
   "industries" text,
@@ -2984,7 +2984,7 @@ create view sluice."pronet_group_overview" (
 create view sluice."pronet_post_mention_overview" (
   -- The post’s URN. Type of the URN, such as activity.
   "post_urn_type" text,
-  -- The post’s URN. Value of the URN.
+  -- The post’s URN. Value of the URN. Personal data.
   "post_urn_value" text,
   -- Index in the list, from 0.
   "position" bigint,
@@ -2992,19 +2992,19 @@ create view sluice."pronet_post_mention_overview" (
   "created_at" timestamp with time zone,
   -- The author’s URN. Type of the URN, such as fsd_profile or fsd_company.
   "author_urn_type" text,
-  -- The author’s URN. Value of the URN.
+  -- The author’s URN. Value of the URN. Personal data.
   "author_urn_value" text,
-  -- Name of the author.
+  -- Name of the author. Personal data.
   "author_name" text,
   -- Kind of the mentioned entity, by the type of its URN: user for a person, company for an organization.
   "kind" text,
   -- URN type of the mentioned person or organization.
   "mentioned_urn_type" text,
-  -- URN value of the mentioned person or organization.
+  -- URN value of the mentioned person or organization. Personal data.
   "mentioned_urn_value" text,
-  -- Name of the mentioned person or organization as in the post, otherwise as in its own row.
+  -- Name of the mentioned person or organization as in the post, otherwise as in its own row. Personal data.
   "mentioned_name" text,
-  -- Headline of the mentioned person or organization.
+  -- Headline of the mentioned person or organization. Personal data.
   "mentioned_headline" text
 ) as
  SELECT m.post_urn_type,
@@ -3028,27 +3028,27 @@ create view sluice."pronet_post_mention_overview" (
 create view sluice."pronet_post_overview" (
   -- The post’s URN. Type of the URN, such as activity.
   "urn_type" text,
-  -- The post’s URN. Value of the URN.
+  -- The post’s URN. Value of the URN. Personal data.
   "urn_value" text,
-  -- Address of the post.
+  -- Address of the post. Personal data.
   "url" text,
   -- Time of publication.
   "created_at" timestamp with time zone,
-  -- The text of the post.
+  -- The text of the post. Personal data.
   "text" text,
   -- The author’s URN. Type of the URN, such as fsd_profile or fsd_company.
   "author_urn_type" text,
-  -- The author’s URN. Value of the URN.
+  -- The author’s URN. Value of the URN. Personal data.
   "author_urn_value" text,
   -- Kind of author by the type of the URN: user (a person) or company (an organization).
   "author_kind" text,
-  -- Name of the author.
+  -- Name of the author. Personal data.
   "author_name" text,
-  -- Public handle of the author.
+  -- Public handle of the author. Personal data.
   "author_alias" text,
-  -- Address of the author’s profile or page.
+  -- Address of the author’s profile or page. Personal data.
   "author_url" text,
-  -- The line under the author’s name.
+  -- The line under the author’s name. Personal data.
   "author_headline" text,
   -- Whether the post is a repost of another.
   "is_repost" boolean,
@@ -3056,9 +3056,9 @@ create view sluice."pronet_post_overview" (
   "is_empty_repost" boolean,
   -- The post that this one repeats. Its urn_type.
   "repost_urn_type" text,
-  -- The post that this one repeats. Its urn_value.
+  -- The post that this one repeats. Its urn_value. Personal data.
   "repost_urn_value" text,
-  -- Name of the author of the reposted post; null if unknown.
+  -- Name of the author of the reposted post; null if unknown. Personal data.
   "repost_author_name" text,
   -- Number of comments on the post; negative if hidden, null if never reported.
   "comment_count" bigint,
@@ -3088,13 +3088,13 @@ create view sluice."pronet_post_overview" (
   "image_count" bigint,
   -- Whether the post has a video.
   "has_video" boolean,
-  -- Title of the article.
+  -- Title of the article. Personal data.
   "article_title" text,
-  -- Address of the article.
+  -- Address of the article. Personal data.
   "article_url" text,
-  -- Title of the document.
+  -- Title of the document. Personal data.
   "document_title" text,
-  -- Title of the event.
+  -- Title of the event. Personal data.
   "event_title" text,
   -- Highest detail of any observation of the post so far: preview or full.
   "detail" text,
@@ -3188,27 +3188,27 @@ create view sluice."pronet_post_overview" (
 create view sluice."pronet_post_repost_overview" (
   -- The post’s URN. Type of the URN, such as activity.
   "post_urn_type" text,
-  -- The post’s URN. Value of the URN.
+  -- The post’s URN. Value of the URN. Personal data.
   "post_urn_value" text,
-  -- Name of the author of the original post; null while the post itself is not loaded.
+  -- Name of the author of the original post; null while the post itself is not loaded. Personal data.
   "post_author_name" text,
   -- Time of publication.
   "post_created_at" timestamp with time zone,
   -- URN type of the repost.
   "repost_urn_type" text,
-  -- URN value of the repost.
+  -- URN value of the repost. Personal data.
   "repost_urn_value" text,
   -- Index in the answer, from 0.
   "position" bigint,
   -- URN type of the repost’s author.
   "repost_author_urn_type" text,
-  -- URN value of the repost’s author.
+  -- URN value of the repost’s author. Personal data.
   "repost_author_urn_value" text,
-  -- Name of the repost’s author.
+  -- Name of the repost’s author. Personal data.
   "repost_author_name" text,
   -- Time of publication.
   "repost_created_at" timestamp with time zone,
-  -- Text that the repost adds.
+  -- Text that the repost adds. Personal data.
   "repost_text" text,
   -- Number of comments on the post; negative if hidden, null if never reported.
   "repost_comment_count" bigint,
@@ -3237,17 +3237,17 @@ create view sluice."pronet_post_repost_overview" (
 create view sluice."pronet_user_overview" (
   -- The person’s URN. Type of the URN, such as fsd_profile.
   "urn_type" text,
-  -- The person’s URN. Value of the URN.
+  -- The person’s URN. Value of the URN. Personal data.
   "urn_value" text,
-  -- Name displayed on the profile.
+  -- Name displayed on the profile. Personal data.
   "name" text,
-  -- Public handle in the profile’s address; it can change hands, so it is not an identifier.
+  -- Public handle in the profile’s address; it can change hands, so it is not an identifier. Personal data.
   "alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "url" text,
-  -- The line under the name.
+  -- The line under the name. Personal data.
   "headline" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "location" text,
   -- Whether the person states that they look for work.
   "open_to_work" boolean,
@@ -3261,9 +3261,9 @@ create view sluice."pronet_user_overview" (
   "school_urn_value" text,
   -- Industry of the latest school.
   "school_industry" text,
-  -- Degree and field of study at the latest school, as written.
+  -- Degree and field of study at the latest school, as written. Personal data.
   "school_major" text,
-  -- Years at the latest school, as written.
+  -- Years at the latest school, as written. Personal data.
   "school_interval" text,
   -- Latest year in the interval of the latest school; null if unknown.
   "school_end_year" integer,
@@ -3325,15 +3325,15 @@ create view sluice."pronet_user_overview" (
 create view sluice."pronet_user_school_overview" (
   -- URN type of the requested person.
   "user_urn_type" text,
-  -- URN value of the requested person.
+  -- URN value of the requested person. Personal data.
   "user_urn_value" text,
   -- Position in the person’s list, from 0.
   "position" bigint,
-  -- Name displayed on the profile.
+  -- Name displayed on the profile. Personal data.
   "user_name" text,
-  -- The line under the name.
+  -- The line under the name. Personal data.
   "user_headline" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "user_location" text,
   -- Whether it is the person’s latest school.
   "is_latest" boolean,
@@ -3349,9 +3349,9 @@ create view sluice."pronet_user_school_overview" (
   "school_industry" text,
   -- Size class by number of employees, as written.
   "school_employee_range" text,
-  -- Degree and field of study, as written.
+  -- Degree and field of study, as written. Personal data.
   "major" text,
-  -- Years attended, as written.
+  -- Years attended, as written. Personal data.
   "interval" text,
   -- Earliest year in the interval; null if unknown.
   "start_year" integer,
@@ -3387,23 +3387,23 @@ create view sluice."pronet_user_school_overview" (
 create view sluice."pronet_user_search_hit_overview" (
   -- The sync that searched.
   "sync" text,
-  -- SHA-256, in hex, that identifies the search.
+  -- SHA-256, in hex, that identifies the search. Personal data.
   "request_key" text,
   -- Index in the answer, from 0.
   "position" bigint,
   -- Key of the returned user: urn_type in pronet_users.
   "user_urn_type" text,
-  -- Key of the returned user: urn_value in pronet_users.
+  -- Key of the returned user: urn_value in pronet_users. Personal data.
   "user_urn_value" text,
-  -- Name displayed on the profile.
+  -- Name displayed on the profile. Personal data.
   "user_name" text,
-  -- Public handle in the profile’s address; it can change hands, so it is not an identifier.
+  -- Public handle in the profile’s address; it can change hands, so it is not an identifier. Personal data.
   "user_alias" text,
-  -- Address of the profile.
+  -- Address of the profile. Personal data.
   "user_url" text,
-  -- The line under the name.
+  -- The line under the name. Personal data.
   "user_headline" text,
-  -- Place as written on the profile.
+  -- Place as written on the profile. Personal data.
   "user_location" text,
   -- Whether the person states that they look for work.
   "user_open_to_work" boolean
@@ -3436,7 +3436,7 @@ create view sluice."quarantined_items" (
   "resource" text,
   -- Index in the answer, from 0; null if the complete answer is rejected.
   "position" bigint,
-  -- Reason why it could not be loaded.
+  -- Reason why it could not be loaded. Personal data.
   "reason" text,
   -- Creation of the entry.
   "created_at" timestamp with time zone,
@@ -3545,7 +3545,7 @@ create view sluice."sec_filing_filers" (
   "position" bigint,
   -- Central index key of the filer.
   "cik" text,
-  -- Name of the filer.
+  -- Name of the filer. Personal data.
   "display_name" text,
   -- Form type, such as 10-K.
   "filing_type" text,
@@ -3592,15 +3592,15 @@ create view sluice."sec_filing_overview" (
   "file_description" text,
   -- Number of filers in the document.
   "filer_count" bigint,
-  -- Names of the filers, in the order sent, separated by semicolons.
+  -- Names of the filers, in the order sent, separated by semicolons. Personal data.
   "filers" text,
   -- Central index keys of the filers, in the order sent, separated by commas.
   "ciks" text,
-  -- Name of the first filer; null if there is none.
+  -- Name of the first filer; null if there is none. Personal data.
   "first_filer" text,
   -- Central index key of the first filer; null if there is none.
   "first_cik" text,
-  -- Business locations of the filers, in the order sent, separated by semicolons.
+  -- Business locations of the filers, in the order sent, separated by semicolons. Personal data.
   "biz_locations" text,
   -- States of business, in the order sent, separated by commas.
   "biz_states" text,
@@ -3802,7 +3802,7 @@ create view sluice."sync_freshness" (
   "last_started_at" timestamp with time zone,
   -- End of the newest run; null while it runs or if its process was killed.
   "last_ended_at" timestamp with time zone,
-  -- Reason why the newest run ended early; null if it did not.
+  -- Reason why the newest run ended early; null if it did not. Personal data.
   "last_error" text,
   -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Ends in the database’s future do not count. Null if there is none.
   "refreshed_at" timestamp with time zone,
@@ -3887,9 +3887,9 @@ create view sluice."sync_inputs" (
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- SHA-256 of the endpoint and the canonical body, in hex.
+  -- SHA-256 of the endpoint and the canonical body, in hex. Personal data.
   "request_key" text,
-  -- Request fields from the input of the sync, as JSON; {} without for_each.
+  -- Request fields from the input of the sync, as JSON; {} without for_each. Personal data.
   "input" text,
   -- Outcome: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt if it has not ended; abandoned if it was given up.
   "outcome" text,
@@ -3897,21 +3897,21 @@ create view sluice."sync_inputs" (
   "at" timestamp with time zone,
   -- Paid answer; joins paid_answers. Null without one.
   "answer_id" bigint,
-  -- Description of the error; null if there was none.
+  -- Description of the error; null if there was none. Personal data.
   "error" text,
-  -- Next step for the user; null if there is none.
+  -- Next step for the user; null if there is none. Personal data.
   "next" text,
-  -- Values of the input without their names, separated by commas; a URN as type:value.
+  -- Values of the input without their names, separated by commas; a URN as type:value. Personal data.
   "input_value" text,
   -- Number of items in the answer; null without one.
   "received" bigint,
   -- Run that last contained the request.
   "run_id" bigint,
-  -- Canonical request body, as JSON. It distinguishes the parts of a window.
+  -- Canonical request body, as JSON. It distinguishes the parts of a window. Personal data.
   "question" text,
   -- Number of splits that led to this request; 0 for a request of the plan.
   "depth" bigint,
-  -- request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again.
+  -- request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again. Personal data.
   "part_of" text
 ) as
  SELECT request.sync,
@@ -4168,7 +4168,7 @@ create view sluice."sync_runs" (
   "truncated" bigint,
   -- Points spent: as charged by the service if known, otherwise by the price list.
   "points" numeric,
-  -- Reason why the run ended early; null if it did not.
+  -- Reason why the run ended early; null if it did not. Personal data.
   "error" text,
   -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
@@ -4223,11 +4223,11 @@ create view sluice."sync_slices" (
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- SHA-256 of the endpoint and the canonical body, in hex.
+  -- SHA-256 of the endpoint and the canonical body, in hex. Personal data.
   "request_key" text,
   -- Run that requested the slice.
   "run_id" bigint,
-  -- Request fields that define the slice, as JSON.
+  -- Request fields that define the slice, as JSON. Personal data.
   "filters" text,
   -- Limit of items in the request; null if it has no limit.
   "asked" bigint,
@@ -4331,19 +4331,19 @@ create view sluice."sync_slices" (
 
 -- Web pages with counts of their content: one row per requested address and set of content options.
 create view sluice."web_page_overview" (
-  -- SHA-256, in hex, of the requested address and the content options.
+  -- SHA-256, in hex, of the requested address and the content options. Personal data.
   "page_key" text,
-  -- Requested address.
+  -- Requested address. Personal data.
   "requested_url" text,
-  -- Address of the original page; after redirects it may differ from the requested address.
+  -- Address of the original page; after redirects it may differ from the requested address. Personal data.
   "url" text,
-  -- Host of the page’s address, in lower case.
+  -- Host of the page’s address, in lower case. Personal data.
   "host" text,
   -- Whether the page’s address differs from the requested one.
   "is_redirected" boolean,
-  -- Title of the page.
+  -- Title of the page. Personal data.
   "title" text,
-  -- Description in the page’s head.
+  -- Description in the page’s head. Personal data.
   "meta_description" text,
   -- Content options that differ from the service’s defaults, as JSON; {} for none.
   "options" text,
@@ -4355,11 +4355,11 @@ create view sluice."web_page_overview" (
   "host_link_count" bigint,
   -- Number of e-mail addresses on the page; null if not requested.
   "email_count" bigint,
-  -- E-mail addresses on the page, separated by semicolons.
+  -- E-mail addresses on the page, separated by semicolons. Personal data.
   "emails" text,
   -- Number of phone numbers on the page; null if not requested.
   "phone_count" bigint,
-  -- Phone numbers on the page, separated by semicolons.
+  -- Phone numbers on the page, separated by semicolons. Personal data.
   "phones" text,
   -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
@@ -4732,6 +4732,15 @@ create table sluice_ops."marks" (
   -- Time of the last change.
   "updated_at" timestamp with time zone not null,
   constraint "marks_pkey" primary key ("sync", "name")
+);
+
+-- Key of the hashes in the masked views: one row, written by sluice grants --without-personal.
+create table sluice_ops."masking_keys" (
+  -- Always 1.
+  "id" bigint not null,
+  -- Digest of the masking key.
+  "key" bytea not null,
+  constraint "masking_keys_pkey" primary key ("id")
 );
 
 -- Quarantine of items and answers that could not be loaded: one row per item or complete answer.

@@ -13,12 +13,19 @@ import { countingIds, SMALL } from '../flow/scene.ts';
 const NO_PACE = 1_000_000;
 const CONFIG = fileURLToPath(new URL('../../configs/quickstart.yaml', import.meta.url));
 
-/** Runs the quickstart into this warehouse, at an instant of its own. */
-export async function runQuickstart(warehouse: Warehouse, start?: string): Promise<Summary> {
+/**
+ * Runs the quickstart into this warehouse, at an instant of its own. `through` returns the address of a server that stands
+ * between the syncs and the sandbox.
+ */
+export async function runQuickstart(
+  warehouse: Warehouse,
+  start?: string,
+  through = (sandboxUrl: string): Promise<string> => Promise.resolve(sandboxUrl),
+): Promise<Summary> {
   const clock = clockFrom(start);
   const sandbox = await serveSandbox({ seed: 7, size: SMALL, now: clock.now, newId: countingIds(1) });
   try {
-    const env = { SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN };
+    const env = { SLUICE_SERVICE_URL: await through(sandbox.url), SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN };
     const loaded = await loadConfig(CONFIG, env);
     const config = { ...loaded, service: { ...loaded.service, requestsPerSecond: NO_PACE } };
     const effects = { now: clock.now, sleep: clock.sleep, random: () => 0.5, newId: countingIds(2) };

@@ -45,13 +45,20 @@ function tableOf(entry: DictionaryEntry, options: DbtOptions): Readonly<Record<s
     description: about,
     ...(freshness && { config: freshness }),
     ...(tests.length > 0 && { data_tests: tests }),
-    columns: columns.map(({ name, type, nullable, about: meaning }) => {
+    columns: columns.map(({ name, type, nullable, about: meaning, isPersonal }) => {
       const own: Test[] = [
         ...(key.length === 1 && key[0] === name ? ['unique'] : []),
         ...(key.includes(name) || !nullable ? ['not_null'] : []),
         ...references.filter((it) => it.columns.length === 1 && it.columns[0] === name).map((it) => referTo(it)),
       ];
-      return { name, description: meaning, data_type: type, quote: true, ...(own.length > 0 && { data_tests: own }) };
+      return {
+        name,
+        description: meaning,
+        data_type: type,
+        quote: true,
+        ...(isPersonal && { config: { meta: { personal: true } } }),
+        ...(own.length > 0 && { data_tests: own }),
+      };
     }),
   };
 }

@@ -25,7 +25,11 @@ export const pronetPostReposts = endpoint({
     about: 'Reposts returned for each requested post.',
     questionColumns: {
       post_urn_type: { about: 'URN type of the requested post.', from: requestedPost('type') },
-      post_urn_value: { about: 'URN value of the requested post.', from: requestedPost('value') },
+      post_urn_value: {
+        about: 'URN value of the requested post.',
+        personal: 'identifier',
+        from: requestedPost('value'),
+      },
     },
     to: () => pronetPost,
     prefix: 'repost',

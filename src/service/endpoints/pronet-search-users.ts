@@ -39,7 +39,11 @@ export const pronetSearchUsers = endpoint({
     about: 'People returned by each search of each sync, with their position.',
     questionColumns: {
       sync: { about: 'The sync that searched.', from: ({ sync }) => sync },
-      request_key: { about: 'SHA-256, in hex, that identifies the search.', from: ({ requestKey }) => requestKey },
+      request_key: {
+        about: 'SHA-256, in hex, that identifies the search.',
+        personal: 'identifier',
+        from: ({ requestKey }) => requestKey,
+      },
     },
     to: () => pronetUser,
     prefix: 'user',

@@ -1,16 +1,16 @@
 /** Groups of the professional network, with the members that they show. */
-import { epoch, integer, object, objects, required, text, urn, volatile } from '../field.ts';
+import { epoch, integer, object, objects, required, text, urn, volatile, identifier, personal } from '../field.ts';
 import { resource } from '../resource.ts';
 import { industryReference, personSeen } from './pronet-people.ts';
 
 const user = object(
   'The member.',
   {
-    urn: urn('The member’s URN.', 'fsd_profile'),
-    name: text('Name of the member.'),
-    alias: text('Public handle of the member.'),
-    url: text('Address of the member’s profile.'),
-    headline: text('The line under the member’s name.'),
+    urn: identifier(urn('The member’s URN.', 'fsd_profile')),
+    name: personal(text('Name of the member.')),
+    alias: personal(text('Public handle of the member.')),
+    url: personal(text('Address of the member’s profile.')),
+    headline: personal(text('The line under the member’s name.')),
   },
   { tag: '@pronet_group_user', observation: personSeen('preview') },
 );

@@ -1,5 +1,5 @@
 /** People, organizations and industries of the professional network: dimensions that each observation updates. */
-import { fallback, boolean, object, required, text, urn, volatile } from '../field.ts';
+import { fallback, boolean, object, required, text, urn, volatile, identifier, personal } from '../field.ts';
 import type { Detail, ObservationSpec, Resource } from '../model.ts';
 import { resource } from '../resource.ts';
 import { COMPANY_URN_TYPES } from '../names/urn.ts';
@@ -17,14 +17,16 @@ export const pronetUser = resource({
   identifiedBy: { internal_id: 'permanent', alias: 'name', url: 'name', name: 'text' },
   logged: true,
   fields: {
-    internal_id: required(urn('The network’s internal identifier of the person.', 'member')),
-    urn: required(urn('The person’s URN.', 'fsd_profile')),
-    name: required(text('Name displayed on the profile.')),
-    alias: required(text('Public handle in the profile’s address; it can change hands, so it is not an identifier.')),
-    url: required(text('Address of the profile.')),
-    image: volatile(text('Address of the portrait; signed and short-lived.')),
-    headline: text('The line under the name.'),
-    location: text('Place as written on the profile.'),
+    internal_id: identifier(required(urn('The network’s internal identifier of the person.', 'member'))),
+    urn: identifier(required(urn('The person’s URN.', 'fsd_profile'))),
+    name: personal(required(text('Name displayed on the profile.'))),
+    alias: personal(
+      required(text('Public handle in the profile’s address; it can change hands, so it is not an identifier.')),
+    ),
+    url: personal(required(text('Address of the profile.'))),
+    image: personal(volatile(text('Address of the portrait; signed and short-lived.'))),
+    headline: personal(text('The line under the name.')),
+    location: personal(text('Place as written on the profile.')),
     open_to_work: fallback(boolean('Whether the person states that they look for work.'), false),
   },
 });

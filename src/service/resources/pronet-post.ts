@@ -12,6 +12,8 @@ import {
   texts,
   urn,
   volatile,
+  identifier,
+  personal,
 } from '../field.ts';
 import type { Resource } from '../model.ts';
 import { resource } from '../resource.ts';
@@ -21,13 +23,13 @@ import { partySeen } from './pronet-people.ts';
 const author = object(
   'The person or organization that published the post.',
   {
-    internal_id: urn('The network’s internal identifier of the author.', 'member', 'company'),
-    urn: urn('The author’s URN.', 'fsd_profile', 'fsd_company'),
-    name: text('Name of the author.'),
-    alias: text('Public handle of the author.'),
-    url: text('Address of the author’s profile or page.'),
-    headline: text('The line under the author’s name.'),
-    image: volatile(text('Address of the author’s portrait; signed and short-lived.')),
+    internal_id: identifier(urn('The network’s internal identifier of the author.', 'member', 'company')),
+    urn: identifier(urn('The author’s URN.', 'fsd_profile', 'fsd_company')),
+    name: personal(text('Name of the author.')),
+    alias: personal(text('Public handle of the author.')),
+    url: personal(text('Address of the author’s profile or page.')),
+    headline: personal(text('The line under the author’s name.')),
+    image: personal(volatile(text('Address of the author’s portrait; signed and short-lived.'))),
   },
   { tag: '@pronet_user_post_user', observation: partySeen('preview') },
 );
@@ -54,17 +56,17 @@ export const pronetPost: Resource = resource({
     },
   ],
   fields: {
-    urn: required(urn('The post’s URN.', 'activity')),
-    url: required(text('Address of the post.')),
-    share_url: text('Address for sharing the post.'),
+    urn: identifier(required(urn('The post’s URN.', 'activity'))),
+    url: personal(required(text('Address of the post.'))),
+    share_url: personal(text('Address for sharing the post.')),
     author,
     created_at: fallback(epoch('Time of publication.'), 0),
-    share_urn: urn('URN of the share that carries the post.', 'share'),
+    share_urn: identifier(urn('URN of the share that carries the post.', 'share')),
     is_empty_repost: boolean('Whether the post repeats another without text of its own.'),
     repost: nested('The post that this one repeats.', 'preview', () => pronetPost),
-    images: volatile(texts('Addresses of the pictures; signed and short-lived.', 'image')),
-    video_url: text('Address of the video.'),
-    text: text('The text of the post.'),
+    images: personal(volatile(texts('Addresses of the pictures; signed and short-lived.', 'image'))),
+    video_url: personal(text('Address of the video.')),
+    text: personal(text('The text of the post.')),
     comment_count: integer('Number of comments on the post; negative if hidden, null if never reported.'),
     share_count: integer('Number of times the post was shared; negative if hidden, null if never reported.'),
     reactions: objects(
@@ -75,48 +77,54 @@ export const pronetPost: Resource = resource({
       },
       { tag: '@pronet_reaction' },
     ),
-    event: object(
-      'An event that the post announces.',
-      {
-        url: text('Address of the event.'),
-        image: volatile(text('Address of the event’s picture; signed and short-lived.')),
-        title: text('Title of the event.'),
-        date: text('Time of the event, as written.'),
-        participant_count: integer('Number of participants of the event.'),
-      },
-      { tag: '@pronet_user_post_event' },
+    event: personal(
+      object(
+        'An event that the post announces.',
+        {
+          url: text('Address of the event.'),
+          image: volatile(text('Address of the event’s picture; signed and short-lived.')),
+          title: text('Title of the event.'),
+          date: text('Time of the event, as written.'),
+          participant_count: integer('Number of participants of the event.'),
+        },
+        { tag: '@pronet_user_post_event' },
+      ),
     ),
-    article: object(
-      'An article that the post links to.',
-      {
-        url: text('Address of the article.'),
-        urn: urn('The article’s URN.', 'article'),
-        image: volatile(text('Address of the article’s picture; signed and short-lived.')),
-        title: text('Title of the article.'),
-        subtitle: text('Subtitle of the article.'),
-        description: text('Summary of the article.'),
-      },
-      { tag: '@pronet_user_post_article' },
+    article: personal(
+      object(
+        'An article that the post links to.',
+        {
+          url: text('Address of the article.'),
+          urn: urn('The article’s URN.', 'article'),
+          image: volatile(text('Address of the article’s picture; signed and short-lived.')),
+          title: text('Title of the article.'),
+          subtitle: text('Subtitle of the article.'),
+          description: text('Summary of the article.'),
+        },
+        { tag: '@pronet_user_post_article' },
+      ),
     ),
-    document: object(
-      'A document attached to the post.',
-      {
-        urn: urn('The document’s URN.', 'document'),
-        url: text('Address of the document.'),
-        title: text('Title of the document.'),
-        cover_images: volatile(texts('Addresses of the cover pictures; signed and short-lived.', 'cover_image')),
-        images: volatile(texts('Addresses of the page pictures; signed and short-lived.', 'image')),
-        total_images_count: integer('Number of pages of the document.'),
-      },
-      { tag: '@pronet_user_post_document' },
+    document: personal(
+      object(
+        'A document attached to the post.',
+        {
+          urn: urn('The document’s URN.', 'document'),
+          url: text('Address of the document.'),
+          title: text('Title of the document.'),
+          cover_images: volatile(texts('Addresses of the cover pictures; signed and short-lived.', 'cover_image')),
+          images: volatile(texts('Addresses of the page pictures; signed and short-lived.', 'image')),
+          total_images_count: integer('Number of pages of the document.'),
+        },
+        { tag: '@pronet_user_post_document' },
+      ),
     ),
     mentioned: objects(
       'People and organizations that the post mentions.',
       {
-        urn: urn('URN of the mentioned person or organization.', 'fsd_profile', 'fsd_company'),
-        name: text('Name of the mentioned person or organization.'),
-        alias: text('Public handle of the mentioned person or organization.'),
-        url: text('Address of the mentioned profile or page.'),
+        urn: identifier(urn('URN of the mentioned person or organization.', 'fsd_profile', 'fsd_company')),
+        name: personal(text('Name of the mentioned person or organization.')),
+        alias: personal(text('Public handle of the mentioned person or organization.')),
+        url: personal(text('Address of the mentioned profile or page.')),
       },
       {
         tag: '@pronet_user_post_mentioned_user',

@@ -1,5 +1,5 @@
 /** Schools that people of the professional network list. */
-import { fromRequest, object, required, text } from '../field.ts';
+import { fromRequest, object, required, text, identifier, personal } from '../field.ts';
 import { resource } from '../resource.ts';
 import { companySeen, educationCompanyFields, pronetCompany } from './pronet-people.ts';
 
@@ -19,15 +19,15 @@ export const pronetUserEducation = resource({
     user_urn_type: fromRequest('text', 'URN type of the requested person.', ({ request }) =>
       requestedUrn(request, 'type'),
     ),
-    user_urn_value: fromRequest('text', 'URN value of the requested person.', ({ request }) =>
-      requestedUrn(request, 'value'),
+    user_urn_value: identifier(
+      fromRequest('text', 'URN value of the requested person.', ({ request }) => requestedUrn(request, 'value')),
     ),
     position: fromRequest('integer', 'Position in the person’s list, from 0.', (_, position) => position),
     company: required(
       object('The school.', educationCompanyFields, { tag: pronetCompany.tag, observation: companySeen('full') }),
     ),
-    major: text('Degree and field of study, as written.'),
-    interval: text('Years attended, as written.'),
-    description: text('The person’s description of the education.'),
+    major: personal(text('Degree and field of study, as written.')),
+    interval: personal(text('Years attended, as written.')),
+    description: personal(text('The person’s description of the education.')),
   },
 });

@@ -1,5 +1,5 @@
 /** Documents of public company filings. */
-import { day, required, text, texts } from '../field.ts';
+import { day, required, text, texts, personal } from '../field.ts';
 import { resource } from '../resource.ts';
 
 export const secFiling = resource({
@@ -23,9 +23,9 @@ export const secFiling = resource({
       'cik',
       true,
     ),
-    display_names: texts('Names of the filers, in the order of ciks.', 'display_name'),
+    display_names: personal(texts('Names of the filers, in the order of ciks.', 'display_name')),
     file_description: text('Description of the document.'),
-    biz_locations: texts('Business locations of the filers.', 'biz_location'),
+    biz_locations: personal(texts('Business locations of the filers.', 'biz_location')),
     biz_states: texts('States of business.', 'biz_state'),
     inc_states: texts('States of incorporation.', 'inc_state'),
     sics: texts('Standard industrial classification codes.', 'sic'),

@@ -1,5 +1,5 @@
 /** Rows of the service’s own request log. */
-import { boolean, integer, timestamp, number, required, text, uuid } from '../field.ts';
+import { boolean, integer, timestamp, number, required, text, uuid, personal } from '../field.ts';
 import { resource } from '../resource.ts';
 import { LOG_TABLE } from '../request-log/request-log.ts';
 
@@ -26,7 +26,7 @@ export const tokenRequest = resource({
     token_id: uuid('Identifier of the token.'),
     duration: number('Duration of the request, in seconds; null while it runs.'),
     response_status_code: integer('HTTP status of the answer; null while the request runs.'),
-    response_error_text: text('Error text of the answer.'),
+    response_error_text: personal(text('Error text of the answer.')),
     response_count: integer('Number of items in the answer.'),
     response_execution_time: number('Duration of the extraction, in seconds.'),
     response_request_id: text('Request identifier in the service’s records.'),

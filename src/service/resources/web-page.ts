@@ -1,7 +1,7 @@
 /** Web pages as parsed by the service. */
 import type { RequestBody } from '../request-body.ts';
 import { CONTENT_DEFAULTS } from '../content-options.ts';
-import { fromRequest, json, onlyWith, required, text, texts } from '../field.ts';
+import { fromRequest, json, onlyWith, required, text, texts, identifier, personal } from '../field.ts';
 import { canonicalJson, digestOf } from '../canonical-json.ts';
 import { resource } from '../resource.ts';
 
@@ -24,20 +24,26 @@ export const webPage = resource({
   filters: ['requested_url'],
   identifiedBy: { requested_url: 'name', url: 'name' },
   fields: {
-    page_key: fromRequest('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
-      pageKeyOf(request),
+    page_key: identifier(
+      fromRequest('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
+        pageKeyOf(request),
+      ),
     ),
-    requested_url: fromRequest('text', 'Requested address.', ({ request }) => request['url']),
+    requested_url: personal(fromRequest('text', 'Requested address.', ({ request }) => request['url'])),
     options: fromRequest('json', 'Content options that differ from the service’s defaults.', ({ request }) =>
       optionsOf(request),
     ),
-    cleaned_html: required(text('Content of the page after cleaning; may be empty.')),
-    url: required(text('Address of the original page; after redirects it may differ from the requested address.')),
-    title: text('Title of the page.'),
-    meta_description: text('Description in the page’s head.'),
-    metadata: json('Further metadata, as sent.'),
-    links: onlyWith(texts('Addresses that the page links to.', 'link'), 'extract_contacts', 'extract_minimal'),
-    emails: onlyWith(texts('E-mail addresses on the page.', 'email'), 'extract_contacts'),
-    phones: onlyWith(texts('Phone numbers on the page.', 'phone'), 'extract_contacts'),
+    cleaned_html: personal(required(text('Content of the page after cleaning; may be empty.'))),
+    url: personal(
+      required(text('Address of the original page; after redirects it may differ from the requested address.')),
+    ),
+    title: personal(text('Title of the page.')),
+    meta_description: personal(text('Description in the page’s head.')),
+    metadata: personal(json('Further metadata, as sent.')),
+    links: personal(
+      onlyWith(texts('Addresses that the page links to.', 'link'), 'extract_contacts', 'extract_minimal'),
+    ),
+    emails: personal(onlyWith(texts('E-mail addresses on the page.', 'email'), 'extract_contacts')),
+    phones: personal(onlyWith(texts('Phone numbers on the page.', 'phone'), 'extract_contacts')),
   },
 });

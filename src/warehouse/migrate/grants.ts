@@ -1,7 +1,9 @@
-/** Prints or applies the statements that create a role with read access to the analyst tables only. */
+/** Prints or applies the statements that create a role with read access to the analyst tables, or to their masked views. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
+import type { Secret } from '../../config/values/secret.ts';
 import type { Warehouse } from '../connect/connect.ts';
+import { MASKING_KEYS, maskedSchema, maskedViewStatements } from '../masking/masked-views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { errorCode } from '../sql/errors.ts';
 
@@ -36,6 +38,44 @@ export function grantStatements({ schema, ops }: Names, role: string, owners: re
   ];
 }
 
+/** The session setting from which the statements take the masking key. */
+const KEY_SETTING = 'sluice.masking_key';
+/** The fewest characters of a masking key: a shorter one could be found by trying. */
+export const SHORTEST_KEY = 16;
+
+/**
+ * The statements that create the masked views and let the role read these only. They read the masking key from the
+ * session setting `sluice.masking_key`, so that they do not contain it. They are idempotent; another key changes all
+ * hashes. Throws a UsageError for an invalid name of a role or schema.
+ */
+export function maskedGrantStatements({ schema, ops }: Names, role: string, owners: readonly string[] = []): string[] {
+  refuseName(role);
+  const reader = quoted(role);
+  const masked = quoted(maskedSchema(schema));
+  if (Buffer.byteLength(maskedSchema(schema)) > LONGEST_NAME)
+    throw new UsageError(`The name ${maskedSchema(schema)} of the masked schema is too long.`, {
+      next: `Choose a warehouse.schema of at most ${LONGEST_NAME - Buffer.byteLength(maskedSchema(''))} bytes.`,
+    });
+  const forOwners = owners.length === 0 ? [''] : owners.map((owner) => ` for role ${quoted(owner)}`);
+  return [
+    createRole(role),
+    `create schema if not exists ${masked}`,
+    ...maskedViewStatements({ schema, ops }),
+    `do $key$ begin if length(current_setting('${KEY_SETTING}')) < ${SHORTEST_KEY} then raise exception 'the setting ${KEY_SETTING} has fewer than ${SHORTEST_KEY} characters'; end if; end $key$`,
+    `insert into ${quoted(ops)}.${quoted(MASKING_KEYS)} (id, key) values (1, sha256(convert_to(current_setting('${KEY_SETTING}'), 'UTF8'))) on conflict (id) do update set key = excluded.key`,
+    ...[ops, schema].flatMap((it) => [
+      `revoke all on schema ${quoted(it)} from ${reader}`,
+      `revoke all on all tables in schema ${quoted(it)} from ${reader}`,
+    ]),
+    ...forOwners.map(
+      (it) => `alter default privileges${it} in schema ${quoted(schema)} revoke select on tables from ${reader}`,
+    ),
+    `grant usage on schema ${masked} to ${reader}`,
+    `grant select on all tables in schema ${masked} to ${reader}`,
+    ...forOwners.map((it) => `alter default privileges${it} in schema ${masked} grant select on tables to ${reader}`),
+  ];
+}
+
 /** A block that creates the role if it does not exist, because Postgres has no `create role if not exists`. */
 function createRole(role: string): string {
   let tag = '$reader$';
@@ -53,12 +93,14 @@ function refuseName(role: string): void {
 }
 
 /**
- * Creates the role in one transaction and returns the executed statements. Throws a UsageError if the role could write
- * anyway, if a right is missing, and for an embedded warehouse, which allows no log-in.
+ * Creates the role in one transaction and returns the executed statements. With a masking key, the role reads only the
+ * masked views. Throws a UsageError if the role could write anyway, if a role for masked views could read more, if a
+ * right is missing, and for an embedded warehouse, which allows no log-in.
  */
 export async function applyGrants(
   { kind, db, ...names }: Pick<Warehouse, 'kind' | 'db' | 'schema' | 'ops'>,
   role: string,
+  maskingKey?: Secret,
 ): Promise<string[]> {
   refuseName(role);
   if (kind === 'embedded')
@@ -69,8 +111,10 @@ export async function applyGrants(
     return await db.transaction().execute(async (tx) => {
       const owners = await ownersOf(tx, names);
       await refuseWriter(tx, role, owners);
-      const statements = grantStatements(names, role, owners);
-      for (const statement of statements) await sql.raw(statement).execute(tx);
+      if (maskingKey) await sql`select set_config(${KEY_SETTING}, ${maskingKey.reveal()}, true)`.execute(tx);
+      const statements = maskingKey ? maskedGrantStatements(names, role, owners) : grantStatements(names, role, owners);
+      await sql.raw(statements.join(';\n')).execute(tx);
+      if (maskingKey) await refuseReader(tx, names, role);
       return statements;
     });
   } catch (error) {
@@ -101,4 +145,20 @@ async function refuseWriter(db: QueryExecutorProvider, role: string, owners: rea
     throw new UsageError(`The role ${role} is a superuser or owns the tables, so it could write anyway.`, {
       next: 'Choose another role with --role. A role that does not exist is created.',
     });
+}
+
+/** Refuses a role that could read personal data in another way, such as through PUBLIC or another role. */
+async function refuseReader(db: QueryExecutorProvider, { schema, ops }: Names, role: string): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select format('%I.%I', n.nspname, c.relname) as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p', 'v', 'm')
+      and has_schema_privilege(${role}, n.oid, 'usage') and has_any_column_privilege(${role}, c.oid, 'select')
+    order by 1`.execute(db);
+  const [first] = rows;
+  if (!first) return;
+  throw new UsageError(
+    `The role ${role} can still read ${rows.length} tables and views with personal data, such as ${first.name}, through PUBLIC or another role.`,
+    { next: 'Revoke these rights, or choose another role with --role. Nothing was changed.' },
+  );
 }

@@ -1,4 +1,5 @@
 /** Builds the statements that create declared tables. Names have no schema, so the search path decides. */
+import type { PersonalData } from '../../service/model.ts';
 import { objectName, quoted, quotedList } from '../sql/identifiers.ts';
 
 export interface DdlColumn {
@@ -6,6 +7,8 @@ export interface DdlColumn {
   readonly type: string;
   readonly nullable: boolean;
   readonly about: string;
+  /** How the values concern a person; undefined if they do not. */
+  readonly personal?: PersonalData | undefined;
   /** SQL of the default. */
   readonly default?: string;
   /** True if the database generates the number. */

@@ -1,5 +1,5 @@
 /** Describes every table and view of the warehouse as data, for the docs and for the comments in the database. */
-import type { DdlTable } from './ddl.ts';
+import type { DdlColumn, DdlTable } from './ddl.ts';
 import { operationsTables } from './operations.ts';
 import { tables } from './tables.ts';
 import { views } from './views/views.ts';
@@ -9,6 +9,7 @@ export interface DictionaryColumn {
   readonly type: string;
   readonly nullable: boolean;
   readonly about: string;
+  readonly isPersonal: boolean;
 }
 
 export interface DictionaryReference {
@@ -39,7 +40,7 @@ export const dictionary = (): readonly DictionaryEntry[] => [
       table: name,
       about,
       key,
-      columns: columns.map((it) => ({ ...it, nullable: !key.includes(it.name) })),
+      columns: columns.map((it) => columnOf({ ...it, nullable: !key.includes(it.name) })),
       references: [],
     }),
   ),
@@ -55,6 +56,12 @@ const entryOf = (
   table: name,
   about,
   key,
-  columns: columns.map((it) => ({ name: it.name, type: it.type, nullable: it.nullable, about: it.about })),
+  columns: columns.map(columnOf),
   references: foreignKeys.map((it) => ({ columns: it.columns, table: it.table, references: it.references })),
 });
+
+/** The column; its description says that it is personal. */
+function columnOf({ name, type, nullable, about, personal }: DdlColumn): DictionaryColumn {
+  const isPersonal = personal !== undefined;
+  return { name, type, nullable, about: isPersonal ? `${about} Personal data.` : about, isPersonal };
+}

@@ -1,17 +1,18 @@
 /** Derives the history tables: daily numbers, and the log of attribute changes. */
 import type { DailyTable, DailyMeasure, ChangeTable, Column, RootTable, SqlType } from './table-types.ts';
-import type { ListSum } from '../../service/model.ts';
+import type { ListSum, PersonalData } from '../../service/model.ts';
 import { referenceColumnNames } from './references.ts';
 
 /** A root table without its history tables. */
 export type Declared = Omit<RootTable, 'daily' | 'changes'>;
 
-const column = (name: string, type: SqlType, about: string, nullable = false): Column => ({
+const column = (name: string, type: SqlType, about: string, nullable = false, personal?: PersonalData): Column => ({
   name,
   type,
   about,
   nullable,
   volatile: false,
+  personal,
 });
 
 const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
@@ -22,7 +23,9 @@ function entityOf(root: Declared): Pick<DailyTable, 'entityKey' | 'columns' | 'f
   const entityKey = referenceColumnNames(noun, key);
   return {
     entityKey,
-    columns: entityKey.map((name) => column(name, 'text', `Key of the ${noun}.`)),
+    columns: entityKey.map((name, index) =>
+      column(name, 'text', `Key of the ${noun}.`, false, root.columns.find((it) => it.name === key[index])?.personal),
+    ),
     foreignKeys: [{ columns: entityKey, table, references: key, onDelete: 'cascade' }],
   };
 }
@@ -91,18 +94,21 @@ export function changeTable(root: Declared): ChangeTable | undefined {
   const { logged, noun, table } = root.resource;
   if (!logged) return undefined;
   const { entityKey, columns, foreignKeys } = entityOf(root);
+  const attributes = attributesOf(root);
+  const isPersonal = root.columns.some((it) => it.personal !== undefined && attributes.includes(it.name));
+  const personal = isPersonal ? 'content' : undefined;
   return {
     name: `${singular(table)}_changes`,
     kind: 'changes',
     about: `Attribute changes of each ${noun}: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.`,
     entityKey,
-    attributes: attributesOf(root),
+    attributes,
     columns: [
       ...columns,
       column('attribute', 'text', `Name of the changed column of ${table}.`),
       column('changed_at', 'timestamptz', 'Receipt of the answer that showed the change.'),
-      column('from_value', 'text', 'Value before the change, as text; null if there was none.', true),
-      column('to_value', 'text', 'Value after the change, as text; null if there is none.', true),
+      column('from_value', 'text', 'Value before the change, as text; null if there was none.', true, personal),
+      column('to_value', 'text', 'Value after the change, as text; null if there is none.', true, personal),
       column('_answer_id', 'bigint', 'Id of the paid answer that showed the change, in the operations schema.'),
     ],
     key: [...entityKey, 'attribute', 'changed_at', '_answer_id'],

@@ -1,4 +1,4 @@
-/** The operations tables of erasure: salted digests of forgotten keys and names, and receipts. */
+/** The operations tables of erasure and masking: salted digests of forgotten keys and names, receipts, the masking key. */
 import { bigint, bytea, boolean, identity, json, timestamp, nullable, table, text } from './column-types.ts';
 
 /** The tables in the order of creation. */
@@ -6,6 +6,11 @@ export const erasureTables = {
   erasure_salts: table(
     'Random salt of the digests of forgotten keys and names: one row, created with the first erasure.',
     { id: bigint('Always 1.'), salt: bytea('Salt of the digests.') },
+    { key: ['id'] },
+  ),
+  masking_keys: table(
+    'Key of the hashes in the masked views: one row, written by sluice grants --without-personal.',
+    { id: bigint('Always 1.'), key: bytea('Digest of the masking key.') },
     { key: ['id'] },
   ),
   erasures: table(

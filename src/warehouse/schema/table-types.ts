@@ -1,5 +1,5 @@
 /** The types of table declarations. */
-import type { Resource } from '../../service/model.ts';
+import type { PersonalData, Resource } from '../../service/model.ts';
 
 import type { ForeignKey } from './references.ts';
 
@@ -12,6 +12,8 @@ export interface Column {
   readonly about: string;
   /** True if a difference in this column does not count as a change of the entity. */
   readonly volatile: boolean;
+  /** How the values concern a person; undefined if they do not. */
+  readonly personal?: PersonalData | undefined;
 }
 
 export interface Table {

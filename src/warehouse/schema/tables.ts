@@ -2,7 +2,7 @@
 import type { SqlType, Column, Table, RootTable, ChildTable } from './table-types.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { Bridge } from '../../service/endpoint.ts';
-import type { Field, Fields, Kind, ListField, Resource } from '../../service/model.ts';
+import type { Field, Fields, Kind, ListField, PersonalData, Resource } from '../../service/model.ts';
 import { filterIndex, sharedTextIndex } from './filter-index.ts';
 import { changeTable, dailyTable, type Declared } from './history-tables.ts';
 import { type ForeignKey, referencesOf, referenceColumnNames, observationKeys } from './references.ts';
@@ -72,28 +72,39 @@ const ANSWER = column(
 );
 
 /** The columns of one scalar. */
-function scalarColumns(name: string, kind: Kind, about: string, volatile = false): Column[] {
-  if (kind !== 'epoch') return [column(name, SQL[kind], about, { volatile })];
+function scalarColumns(name: string, kind: Kind, about: string, more: Partial<Column>): Column[] {
+  if (kind !== 'epoch') return [column(name, SQL[kind], about, more)];
   return [
-    column(name, 'timestamptz', about, { volatile }),
-    column(`${name}_epoch`, 'bigint', `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`, {
-      volatile,
-    }),
+    column(name, 'timestamptz', about, more),
+    column(
+      `${name}_epoch`,
+      'bigint',
+      `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`,
+      more,
+    ),
   ];
 }
 
-function columnsOf(fields: Fields, prefix: string): Column[] {
-  return Object.entries(fields).flatMap(([name, field]) => columnsOfField(field, prefix + name));
+/** The columns of these fields; `personal` applies to those that do not declare it. */
+function columnsOf(fields: Fields, prefix: string, personal?: PersonalData): Column[] {
+  return Object.entries(fields).flatMap(([name, field]) =>
+    columnsOfField({ ...field, personal: field.personal ?? inherited(name, personal) }, prefix + name),
+  );
 }
 
+/** What a field inherits from its object: the type of an identifying URN does not identify. */
+const inherited = (name: string, personal: PersonalData | undefined): PersonalData | undefined =>
+  personal === 'identifier' && name === 'type' ? undefined : personal;
+
 function columnsOfField(field: Field, name: string): Column[] {
+  const { personal } = field;
   switch (field.shape) {
     case 'scalar':
-      return scalarColumns(name, field.kind, field.about, field.volatile);
+      return scalarColumns(name, field.kind, field.about, { volatile: field.volatile, personal });
     case 'given':
-      return scalarColumns(name, field.kind, field.about);
+      return scalarColumns(name, field.kind, field.about, { personal });
     case 'object':
-      return columnsOf(field.fields, `${name}_`);
+      return columnsOf(field.fields, `${name}_`, personal);
     case 'list':
     case 'nested-list':
       return [
@@ -108,9 +119,17 @@ function columnsOfField(field: Field, name: string): Column[] {
       ];
     case 'nested': {
       const to = field.resource();
-      return to.key.map((key) => column(`${name}_${key}`, 'text', `${field.about} Its ${key}.`));
+      return to.key.map((key) =>
+        column(`${name}_${key}`, 'text', `${field.about} Its ${key}.`, { personal: personalOf(to, key) }),
+      );
     }
   }
+}
+
+/** How a key column of the resource concerns a person. Nested entities are left out: a post can contain a post. */
+function personalOf({ fields }: Resource, name: string): PersonalData | undefined {
+  const flat = Object.entries(fields).filter(([, { shape }]) => shape !== 'nested');
+  return columnsOf(Object.fromEntries(flat), '').find((it) => it.name === name)?.personal;
 }
 
 /** The name of the column with the number of elements of a list. */
@@ -147,24 +166,29 @@ function rootTable(resource: Resource): Declared {
 }
 
 /** Every list in these fields, including those inside objects, in declared order. */
-function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: ListField }[] {
+function listsOf(
+  fields: Fields,
+  path: readonly string[],
+  inObject?: PersonalData,
+): { path: readonly string[]; list: ListField }[] {
   return Object.entries(fields).flatMap(([name, field]) => {
-    if (field.shape === 'list') return [{ path: [...path, name], list: field }];
-    return field.shape === 'object' ? listsOf(field.fields, [...path, name]) : [];
+    const personal = field.personal ?? inObject;
+    if (field.shape === 'list') return [{ path: [...path, name], list: { ...field, personal } }];
+    return field.shape === 'object' ? listsOf(field.fields, [...path, name], personal) : [];
   });
 }
 
 /** The columns of one element, without the parent's key and the position. */
-function elementColumns({ about, element }: ListField): Column[] {
+function elementColumns({ about, element, personal }: ListField): Column[] {
   switch (element.of) {
     case 'scalar':
-      return [column(element.column, 'text', `One of the ${lowerFirst(about)}`)];
+      return [column(element.column, 'text', `One of the ${lowerFirst(about)}`, { personal })];
     case 'json':
-      return [ITEM];
+      return [{ ...ITEM, personal }];
     case 'object':
       return [
-        ...columnsOf(element.fields, ''),
-        ...Object.entries(element.derived ?? {}).flatMap(([name, it]) => scalarColumns(name, it.kind, it.about)),
+        ...columnsOf(element.fields, '', personal),
+        ...Object.entries(element.derived ?? {}).flatMap(([name, it]) => scalarColumns(name, it.kind, it.about, {})),
         EXTRA,
       ];
   }
@@ -190,7 +214,12 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
     kind: 'child',
     about: `${list.about} One row per element.`,
     columns: [
-      ...parentKey.map((name) => column(name, 'text', `Key of the ${resource.noun}.`, { nullable: false })),
+      ...parentKey.map((name, index) =>
+        column(name, 'text', `Key of the ${resource.noun}.`, {
+          nullable: false,
+          personal: personalOf(resource, resource.key[index] ?? ''),
+        }),
+      ),
       ...(own.length > 0 ? [] : [POSITION]),
       ...columns,
     ],
@@ -226,14 +255,19 @@ function bridgeTable(bridge: Bridge): BridgeTable {
     bridge,
     questionKey: questionColumns.map(([name]) => name),
     columns: [
-      ...questionColumns.map(([name, { about }]) => column(name, 'text', about, { nullable: false })),
+      ...questionColumns.map(([name, { about, personal }]) =>
+        column(name, 'text', about, { nullable: false, personal }),
+      ),
       ...reference.map((name, index) =>
         column(name, 'text', `Key of the returned ${bridge.prefix}: ${to.key[index]} in ${to.table}.`, {
           nullable: false,
+          personal: personalOf(to, to.key[index] ?? ''),
         }),
       ),
       column('position', 'bigint', 'Index in the answer, from 0.'),
-      ...Object.entries(bridge.more ?? {}).flatMap(([name, it]) => scalarColumns(name, it.kind, it.about)),
+      ...Object.entries(bridge.more ?? {}).flatMap(([name, { kind, about, personal }]) =>
+        scalarColumns(name, kind, about, { personal }),
+      ),
       ANSWER,
     ],
     key: [...questionColumns.map(([name]) => name), ...reference],

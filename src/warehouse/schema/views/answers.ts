@@ -1,6 +1,6 @@
 /** Views of stored answers and what could not be loaded from them. They contain no headers and bodies. */
 import { sync, endpoint, request_key, run_id, items } from './sync-columns.ts';
-import { bigint, boolean, integer, timestamp, text, view } from './view.ts';
+import { bigint, boolean, integer, timestamp, text, view, personal } from './view.ts';
 
 export const answerViews = [
   view(
@@ -52,7 +52,7 @@ export const answerViews = [
       endpoint,
       resource: text('Name of the expected resource in the contract.'),
       position: bigint('Index in the answer, from 0; null if the complete answer is rejected.'),
-      reason: text('Reason why it could not be loaded.'),
+      reason: personal(text('Reason why it could not be loaded.')),
       created_at: timestamp('Creation of the entry.'),
       resolved_at: timestamp('Time at which a later load accepted it; null while it is open.'),
       is_open: boolean('Whether it is still in quarantine.'),
@@ -77,7 +77,7 @@ export const answerViews = [
     ['resource', 'path', 'kind'],
     {
       resource: text('Name of the resource in the contract.'),
-      path: text('Field names joined by dots, without list positions.'),
+      path: personal(text('Field names joined by dots, without list positions.')),
       kind: text('Kind of difference: unknown field, missing, wrong type or other @type.'),
       seen: bigint('Number of occurrences.'),
       sample_type: text('Example of a JSON type that was found; never a value.'),

@@ -1,7 +1,7 @@
 /** The calendar for grouping days, and a view of the change logs of all kinds of entities. */
 import type { RootTable } from '../table-types.ts';
 import { rootTables } from '../tables.ts';
-import { bigint, date, boolean, integer, timestamp, text, view } from './view.ts';
+import { bigint, date, boolean, integer, timestamp, text, view, identifier, personal } from './view.ts';
 
 export const calendarViews = [
   view(
@@ -76,11 +76,11 @@ export const calendarViews = [
     ['table_name', 'entity_key', 'attribute', 'changed_at', 'answer_id'],
     {
       table_name: text('Table of the entity, such as pronet_users.'),
-      entity_key: text('Key of the entity; a colon separates the two parts of a URN.'),
-      entity_name: text('Name of the entity; null if unknown.'),
+      entity_key: identifier(text('Key of the entity; a colon separates the two parts of a URN.')),
+      entity_name: personal(text('Name of the entity; null if unknown.')),
       attribute: text('Name of the changed column.'),
-      from_value: text('Value before the change, as text; null if there was none.'),
-      to_value: text('Value after the change, as text; null if there is none.'),
+      from_value: personal(text('Value before the change, as text; null if there was none.')),
+      to_value: personal(text('Value after the change, as text; null if there is none.')),
       changed_at: timestamp('Receipt of the answer that showed the change.'),
       changed_on: date('UTC day of changed_at; joins dim_date.'),
       answer_id: bigint('Paid answer that showed the change; joins paid_answers.'),

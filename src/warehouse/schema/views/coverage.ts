@@ -1,7 +1,7 @@
 /** Views of the coverage and the data quality of syncs, for readers without a right to the operations tables. */
 import { questionHash } from '../question-hash.ts';
 import { sync, endpoint, request_key, items } from './sync-columns.ts';
-import { bigint, timestamp, ratio, text, view } from './view.ts';
+import { bigint, timestamp, ratio, text, view, personal } from './view.ts';
 
 export const coverageViews = [
   view(
@@ -14,7 +14,7 @@ export const coverageViews = [
       endpoint,
       request_key,
       run_id: bigint('Run that requested the slice.'),
-      filters: text('Request fields that define the slice, as JSON.'),
+      filters: personal(text('Request fields that define the slice, as JSON.')),
       asked: bigint('Limit of items in the request; null if it has no limit.'),
       returned: bigint('Number of returned items.'),
       depth: bigint('Number of splits that led to this slice; 0 if it was not split.'),

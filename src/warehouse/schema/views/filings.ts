@@ -1,5 +1,5 @@
 /** Views of company filings. */
-import { columnFrom, bigint, boolean, integer, columnsOf, text, view, since } from './view.ts';
+import { columnFrom, bigint, boolean, integer, columnsOf, text, view, since, personal } from './view.ts';
 
 const listed = (what: string, by = 'semicolons') => text(`${what}, in the order sent, separated by ${by}.`);
 
@@ -17,11 +17,11 @@ export const filingViews = [
       ),
       file_description: columnFrom('sec_filings', 'file_description'),
       filer_count: bigint('Number of filers in the document.'),
-      filers: listed('Names of the filers'),
+      filers: personal(listed('Names of the filers')),
       ciks: listed('Central index keys of the filers', 'commas'),
-      first_filer: text('Name of the first filer; null if there is none.'),
+      first_filer: personal(text('Name of the first filer; null if there is none.')),
       first_cik: text('Central index key of the first filer; null if there is none.'),
-      biz_locations: listed('Business locations of the filers'),
+      biz_locations: personal(listed('Business locations of the filers')),
       biz_states: listed('States of business', 'commas'),
       inc_states: listed('States of incorporation', 'commas'),
       sics: listed('Standard industrial classification codes', 'commas'),
@@ -70,7 +70,7 @@ export const filingViews = [
       ...columnsOf('sec_filings', 'accession_number', 'file_name'),
       position: bigint('Index of the filer in the document’s list, from 0.'),
       cik: text('Central index key of the filer.'),
-      display_name: text('Name of the filer.'),
+      display_name: personal(text('Name of the filer.')),
       ...columnsOf('sec_filings', 'filing_type', 'file_date', 'period_ending', 'document_url'),
     },
     `

@@ -1,5 +1,5 @@
 /** Views of the people, schools and groups of the professional network. */
-import { columnFrom, bigint, boolean, integer, columnsOf, text, view, since } from './view.ts';
+import { columnFrom, bigint, boolean, integer, columnsOf, text, view, since, personal } from './view.ts';
 
 const school = (column: string) => columnFrom('pronet_user_educations', column);
 const person = (column: string) => columnFrom('pronet_users', column);
@@ -36,8 +36,8 @@ export const peopleViews = [
       school_urn_type: school('company_urn_type'),
       school_urn_value: school('company_urn_value'),
       school_industry: text('Industry of the latest school.'),
-      school_major: text('Degree and field of study at the latest school, as written.'),
-      school_interval: text('Years at the latest school, as written.'),
+      school_major: personal(text('Degree and field of study at the latest school, as written.')),
+      school_interval: personal(text('Years at the latest school, as written.')),
       school_end_year: integer('Latest year in the interval of the latest school; null if unknown.'),
       group_count: bigint('Number of loaded groups that show the person as a member.'),
       search_count: bigint('Number of searches that returned the person.'),
@@ -162,7 +162,7 @@ export const peopleViews = [
       ...columnsOf('pronet_groups', 'urn_type', 'urn_value', 'name', 'url', 'description', 'member_count'),
       shown_member_count: bigint('Number of members on the group’s page; null if not reported.'),
       owner_count: bigint('Number of shown members with the role owner.'),
-      owners: text('Names of shown members with the role owner, separated by semicolons.'),
+      owners: personal(text('Names of shown members with the role owner, separated by semicolons.')),
       industries: text('Names of the group’s industries, or their URNs without a name, separated by semicolons.'),
       ...columnsOf('pronet_groups', 'created_at', 'geo_type', 'geo_value'),
       ...since,

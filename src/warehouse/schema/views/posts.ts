@@ -1,5 +1,5 @@
 /** Views of posts with authors, counts and reactions, and of their relations. */
-import { columnFrom, bigint, boolean, ratio, columnsOf, text, view, since } from './view.ts';
+import { columnFrom, bigint, boolean, ratio, columnsOf, text, view, since, identifier, personal } from './view.ts';
 
 const reactions = (type: string) => bigint(`Number of reactions of type ${type}; null if reactions are not reported.`);
 const post = {
@@ -22,7 +22,7 @@ export const postViews = [
       author_headline: columnFrom('pronet_posts', 'author_headline'),
       is_repost: boolean('Whether the post is a repost of another.'),
       ...columnsOf('pronet_posts', 'is_empty_repost', 'repost_urn_type', 'repost_urn_value'),
-      repost_author_name: text('Name of the author of the reposted post; null if unknown.'),
+      repost_author_name: personal(text('Name of the author of the reposted post; null if unknown.')),
       ...columnsOf('pronet_posts', 'comment_count', 'share_count'),
       reaction_count: bigint(
         'Number of reactions of all types, without hidden ones; null if reactions are not reported.',
@@ -110,16 +110,18 @@ export const postViews = [
     ['post_urn_type', 'post_urn_value', 'repost_urn_type', 'repost_urn_value'],
     {
       ...post,
-      post_author_name: text('Name of the author of the original post; null while the post itself is not loaded.'),
+      post_author_name: personal(
+        text('Name of the author of the original post; null while the post itself is not loaded.'),
+      ),
       post_created_at: columnFrom('pronet_posts', 'created_at'),
       repost_urn_type: text('URN type of the repost.'),
-      repost_urn_value: text('URN value of the repost.'),
+      repost_urn_value: identifier(text('URN value of the repost.')),
       position: bigint('Index in the answer, from 0.'),
       repost_author_urn_type: text('URN type of the repost’s author.'),
-      repost_author_urn_value: text('URN value of the repost’s author.'),
-      repost_author_name: text('Name of the repost’s author.'),
+      repost_author_urn_value: identifier(text('URN value of the repost’s author.')),
+      repost_author_name: personal(text('Name of the repost’s author.')),
       repost_created_at: columnFrom('pronet_posts', 'created_at'),
-      repost_text: text('Text that the repost adds.'),
+      repost_text: personal(text('Text that the repost adds.')),
       repost_comment_count: columnFrom('pronet_posts', 'comment_count'),
       repost_share_count: columnFrom('pronet_posts', 'share_count'),
     },
@@ -156,9 +158,11 @@ export const postViews = [
       author_name: columnFrom('pronet_posts', 'author_name'),
       kind: columnFrom('pronet_post_mentions', 'kind'),
       mentioned_urn_type: text('URN type of the mentioned person or organization.'),
-      mentioned_urn_value: text('URN value of the mentioned person or organization.'),
-      mentioned_name: text('Name of the mentioned person or organization as in the post, otherwise as in its own row.'),
-      mentioned_headline: text('Headline of the mentioned person or organization.'),
+      mentioned_urn_value: identifier(text('URN value of the mentioned person or organization.')),
+      mentioned_name: personal(
+        text('Name of the mentioned person or organization as in the post, otherwise as in its own row.'),
+      ),
+      mentioned_headline: personal(text('Headline of the mentioned person or organization.')),
     },
     `
     select

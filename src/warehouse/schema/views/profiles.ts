@@ -1,5 +1,5 @@
 /** Views of profiles and pages with computed rates and counts. */
-import { bigint, boolean, integer, timestamp, ratio, columnsOf, text, view, since } from './view.ts';
+import { bigint, boolean, integer, timestamp, ratio, columnsOf, text, view, since, personal } from './view.ts';
 
 const counted_at = timestamp(
   'Reference time of the rates: receipt of the last answer that changed the profile or a count or, if later, of the first answer of the newest day with its counts. Equal answers later that day do not change it.',
@@ -27,8 +27,8 @@ export const profileViews = [
       ),
       listed_per_1000_followers: ratio('Number of lists with the profile per 1000 followers; null without followers.'),
       media_share: ratio('Pictures and videos per message, which may exceed 1; null without messages.'),
-      profile_urls: text(
-        'Addresses on the profile, separated by semicolons. An address that is an object is shown as its url.',
+      profile_urls: personal(
+        text('Addresses on the profile, separated by semicolons. An address that is an object is shown as its url.'),
       ),
       ...since,
     },
@@ -152,7 +152,7 @@ export const profileViews = [
     ['page_key'],
     {
       ...columnsOf('web_pages', 'page_key', 'requested_url', 'url'),
-      host: text('Host of the page’s address, in lower case.'),
+      host: personal(text('Host of the page’s address, in lower case.')),
       is_redirected: boolean('Whether the page’s address differs from the requested one.'),
       ...columnsOf('web_pages', 'title', 'meta_description'),
       options: text('Content options that differ from the service’s defaults, as JSON; {} for none.'),
@@ -160,9 +160,9 @@ export const profileViews = [
       link_count: bigint('Number of links on the page; null if not requested.'),
       host_link_count: bigint('Number of links to the page’s own host; null if links are not requested.'),
       email_count: bigint('Number of e-mail addresses on the page; null if not requested.'),
-      emails: text('E-mail addresses on the page, separated by semicolons.'),
+      emails: personal(text('E-mail addresses on the page, separated by semicolons.')),
       phone_count: bigint('Number of phone numbers on the page; null if not requested.'),
-      phones: text('Phone numbers on the page, separated by semicolons.'),
+      phones: personal(text('Phone numbers on the page, separated by semicolons.')),
       ...since,
     },
     `

@@ -1,9 +1,9 @@
 /** Columns and a condition that several views of syncs and answers share. */
-import { bigint, text } from './view.ts';
+import { bigint, identifier, text } from './view.ts';
 
 export const sync = text('Name of the sync in the config.');
 export const endpoint = text('Name of the endpoint: its path with dots.');
-export const request_key = text('SHA-256 of the endpoint and the canonical body, in hex.');
+export const request_key = identifier(text('SHA-256 of the endpoint and the canonical body, in hex.'));
 export const run_id = bigint('Id of the run; tables refer to it as _run_id.');
 export const items = {
   received: bigint('Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.'),

@@ -9,7 +9,7 @@ import {
   failed_points,
   filledTables,
 } from './cost-columns.ts';
-import { RUN_STATE } from './sync-columns.ts';
+import { request_key, RUN_STATE } from './sync-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
 const loaded = bigint('Number of items that created or changed rows.');
@@ -177,7 +177,7 @@ export const syncCostViews = [
       run_id: bigint('Run that sent the request.'),
       sync: ownSync,
       endpoint: text('Name of the endpoint: its path with dots. Joins dim_endpoint.'),
-      request_key: text('SHA-256 of the endpoint and the canonical body, in hex. Equal requests have equal keys.'),
+      request_key,
       received_at: timestamp('Receipt of its last byte.'),
       date: date('UTC day of received_at; joins dim_date.'),
       points: numeric(

@@ -1,6 +1,6 @@
 /** Views of syncs and their runs, for readers without a right to the operations tables. */
 import { sync, endpoint, request_key, run_id, items, RUN_STATE, RUN_ERROR } from './sync-columns.ts';
-import { bigint, timestamp, numeric, ratio, text, view } from './view.ts';
+import { bigint, timestamp, numeric, ratio, text, view, identifier, personal } from './view.ts';
 
 export const syncViews = [
   view(
@@ -11,7 +11,7 @@ export const syncViews = [
       sync,
       endpoint,
       request_key,
-      input: text('Request fields from the input of the sync, as JSON; {} without for_each.'),
+      input: personal(text('Request fields from the input of the sync, as JSON; {} without for_each.')),
       outcome: text(
         'Outcome: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt if it has not ended; abandoned if it was given up.',
       ),
@@ -19,15 +19,17 @@ export const syncViews = [
         'Receipt of the answer; without one, the time at which the request ended, was sent or was planned.',
       ),
       answer_id: bigint('Paid answer; joins paid_answers. Null without one.'),
-      error: text('Description of the error; null if there was none.'),
-      next: text('Next step for the user; null if there is none.'),
-      input_value: text('Values of the input without their names, separated by commas; a URN as type:value.'),
+      error: personal(text('Description of the error; null if there was none.')),
+      next: personal(text('Next step for the user; null if there is none.')),
+      input_value: personal(text('Values of the input without their names, separated by commas; a URN as type:value.')),
       received: bigint('Number of items in the answer; null without one.'),
       run_id: bigint('Run that last contained the request.'),
-      question: text('Canonical request body, as JSON. It distinguishes the parts of a window.'),
+      question: personal(text('Canonical request body, as JSON. It distinguishes the parts of a window.')),
       depth: bigint('Number of splits that led to this request; 0 for a request of the plan.'),
-      part_of: text(
-        'request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again.',
+      part_of: identifier(
+        text(
+          'request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again.',
+        ),
       ),
     },
     `
@@ -97,7 +99,7 @@ export const syncViews = [
       missing: bigint('Number of requests for an entity that the service does not know.'),
       truncated: bigint('Number of full slices that could not be split further, so more items may exist.'),
       points: numeric('Points spent: as charged by the service if known, otherwise by the price list.'),
-      error: text('Reason why the run ended early; null if it did not.'),
+      error: personal(text('Reason why the run ended early; null if it did not.')),
       changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
     },
@@ -126,7 +128,7 @@ export const syncViews = [
       last_exit_code: bigint('Exit code of the newest run; null while it runs.'),
       last_started_at: timestamp('Start of the newest run.'),
       last_ended_at: timestamp('End of the newest run; null while it runs or if its process was killed.'),
-      last_error: text('Reason why the newest run ended early; null if it did not.'),
+      last_error: personal(text('Reason why the newest run ended early; null if it did not.')),
       refreshed_at: timestamp(
         'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Ends in the database’s future do not count. Null if there is none.',
       ),

@@ -1,5 +1,6 @@
 /** The vocabulary for declaring views: the meaning of a row and of each column, the key, and the query. */
 import { tables } from '../tables.ts';
+import type { PersonalData } from '../../../service/model.ts';
 import type { Column } from '../table-types.ts';
 
 /** A column of a view. */
@@ -7,6 +8,8 @@ export interface ViewColumn {
   readonly name: string;
   readonly type: string;
   readonly about: string;
+  /** How the values concern a person; undefined if they do not. */
+  readonly personal?: PersonalData | undefined;
 }
 
 export interface View {
@@ -38,6 +41,11 @@ export const date = of('date');
 export const timestamp = of('timestamptz');
 export const uuid = of('uuid');
 
+/** The same column, which identifies a person or something by a person. */
+export const identifier = (column: Declared): Declared => ({ ...column, personal: 'identifier' });
+/** The same column, which describes a person, or which a person or an error wrote. */
+export const personal = (column: Declared): Declared => ({ ...column, personal: 'content' });
+
 /** A view with its columns in declared order. */
 export const view = (name: string, about: string, key: readonly string[], columns: Columns, query: string): View => ({
   name,
@@ -47,10 +55,10 @@ export const view = (name: string, about: string, key: readonly string[], column
   query,
 });
 
-/** The column of an analyst table, with its type and comment. */
+/** The column of an analyst table, with its type, its comment, and how it concerns a person. */
 export function columnFrom(table: string, column: string): Declared {
-  const { type, about } = columnOf(table, column);
-  return { type, about };
+  const { type, about, personal: concern } = columnOf(table, column);
+  return { type, about, personal: concern };
 }
 
 /** Columns that a view takes from a table, with the same names. */

@@ -1,0 +1,46 @@
+/** Keeps the masked views up to date while a migration changes what they read. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Warehouse } from '../connect/connect.ts';
+import { readViewRights, restoreViewRights } from '../migrate/view-rights.ts';
+import { relationExists } from '../sql/relation-exists.ts';
+import { MASKING_KEYS, maskedSchema, type MaskedNames, maskedViewNames, maskedViewStatements } from './masked-views.ts';
+
+/**
+ * Does the work without the masked views, because they would prevent changes of what they read. Creates them again for
+ * what exists then, with the rights that they had. Without a masked schema it only does the work.
+ */
+export async function withoutMaskedViews<T>(
+  trx: QueryExecutorProvider,
+  names: MaskedNames,
+  work: () => Promise<T>,
+): Promise<T> {
+  const schema = maskedSchema(names.schema);
+  const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
+  if (rows.length === 0) return work();
+  const rights = await readViewRights(trx, schema);
+  await sql`drop view if exists ${sql.join(maskedViewNames().map((name) => sql.id(schema, name)))}`.execute(trx);
+  const result = await work();
+  if (await relationExists(trx, names.ops, MASKING_KEYS)) {
+    await createMaskedViews(trx, names);
+    await restoreViewRights(trx, schema, rights);
+  }
+  return result;
+}
+
+/** Creates the masked views of the tables, views and columns that exist. The masked schema has to exist. */
+async function createMaskedViews(
+  trx: QueryExecutorProvider,
+  names: Pick<Warehouse, 'schema' | 'ops'>,
+): Promise<void> {
+  const { rows } = await sql<{ relation: string; column: string }>`
+    select c.relname as relation, a.attname as column
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where n.nspname = ${names.schema} and c.relkind in ('r', 'p', 'v')`.execute(trx);
+  const existing = new Set(rows.map(({ relation, column }) => JSON.stringify([relation, column])));
+  const statements = maskedViewStatements(names, (relation, column) =>
+    existing.has(JSON.stringify([relation, column])),
+  );
+  await sql.raw(statements.join(';\n')).execute(trx);
+}
