@@ -1,6 +1,5 @@
 /** Keeps the masked views up to date while a migration changes what they read. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import type { Warehouse } from '../connect/connect.ts';
 import { readViewRights, restoreViewRights } from '../migrate/view-rights.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { MASKING_KEYS, maskedSchema, type MaskedNames, maskedViewNames, maskedViewStatements } from './masked-views.ts';
@@ -28,10 +27,7 @@ export async function withoutMaskedViews<T>(
 }
 
 /** Creates the masked views of the tables, views and columns that exist. The masked schema has to exist. */
-async function createMaskedViews(
-  trx: QueryExecutorProvider,
-  names: Pick<Warehouse, 'schema' | 'ops'>,
-): Promise<void> {
+async function createMaskedViews(trx: QueryExecutorProvider, names: MaskedNames): Promise<void> {
   const { rows } = await sql<{ relation: string; column: string }>`
     select c.relname as relation, a.attname as column
     from pg_class c
