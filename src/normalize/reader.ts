@@ -15,7 +15,8 @@ import type {
 } from '../service/model.ts';
 import { isTombstone } from '../service/names/forgotten.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
-import { countColumn, rootTableOf } from '../warehouse/schema/tables.ts';
+import { countColumn } from '../warehouse/schema/columns.ts';
+import { rootTableOf } from '../warehouse/schema/tables.ts';
 import { type Cell, type ChildRow, isKey } from './batch.ts';
 import { cellWriter, coerceCell, epochWriter, nullSetter, slotsOf } from './coerce.ts';
 import { observeEntity, referenceReader } from './observe-entity.ts';

@@ -51,7 +51,7 @@ export interface FieldMetadata {
   readonly volatile: boolean;
   /** Request switches. Unless one of them is on, an absent value means "not requested" and not "none". */
   readonly switchedBy: readonly string[];
-  /** Of an object or a list, it applies to all its values; as an identifier, to the value of a URN and not to its type. */
+  /** An object or a list passes it on to its values. The type of an identifying URN does not identify. */
   readonly personal?: PersonalData | undefined;
 }
 

@@ -1,8 +1,9 @@
 /** Derives the analyst tables from the declared resources and bridges. */
-import type { SqlType, Column, Table, RootTable, ChildTable } from './table-types.ts';
+import type { Column, Table, RootTable, ChildTable } from './table-types.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { Bridge } from '../../service/endpoint.ts';
-import type { Field, Fields, Kind, ListField, PersonalData, Resource } from '../../service/model.ts';
+import type { Fields, ListField, PersonalData, Resource } from '../../service/model.ts';
+import { column, columnsOf, countColumn, lowerFirst, personalOf, scalarColumns } from './columns.ts';
 import { filterIndex, sharedTextIndex } from './filter-index.ts';
 import { changeTable, dailyTable, type Declared } from './history-tables.ts';
 import { type ForeignKey, referencesOf, referenceColumnNames, observationKeys } from './references.ts';
@@ -14,26 +15,6 @@ export interface BridgeTable extends Table {
   /** Columns that identify the request. */
   readonly questionKey: readonly string[];
 }
-
-const SQL: Record<Exclude<Kind, 'epoch'>, SqlType> = {
-  text: 'text',
-  integer: 'bigint',
-  number: 'double precision',
-  flag: 'boolean',
-  moment: 'timestamptz',
-  day: 'date',
-  uuid: 'uuid',
-  json: 'jsonb',
-};
-
-const column = (name: string, type: SqlType, about: string, more: Partial<Column> = {}): Column => ({
-  name,
-  type,
-  about,
-  nullable: true,
-  volatile: false,
-  ...more,
-});
 
 const EXTRA = column(
   'extra',
@@ -71,71 +52,6 @@ const ANSWER = column(
   },
 );
 
-/** The columns of one scalar. */
-function scalarColumns(name: string, kind: Kind, about: string, more: Partial<Column>): Column[] {
-  if (kind !== 'epoch') return [column(name, SQL[kind], about, more)];
-  return [
-    column(name, 'timestamptz', about, more),
-    column(
-      `${name}_epoch`,
-      'bigint',
-      `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`,
-      more,
-    ),
-  ];
-}
-
-/** The columns of these fields; `personal` applies to those that do not declare it. */
-function columnsOf(fields: Fields, prefix: string, personal?: PersonalData): Column[] {
-  return Object.entries(fields).flatMap(([name, field]) =>
-    columnsOfField({ ...field, personal: field.personal ?? inherited(name, personal) }, prefix + name),
-  );
-}
-
-/** What a field inherits from its object: the type of an identifying URN does not identify. */
-const inherited = (name: string, personal: PersonalData | undefined): PersonalData | undefined =>
-  personal === 'identifier' && name === 'type' ? undefined : personal;
-
-function columnsOfField(field: Field, name: string): Column[] {
-  const { personal } = field;
-  switch (field.shape) {
-    case 'scalar':
-      return scalarColumns(name, field.kind, field.about, { volatile: field.volatile, personal });
-    case 'given':
-      return scalarColumns(name, field.kind, field.about, { personal });
-    case 'object':
-      return columnsOf(field.fields, `${name}_`, personal);
-    case 'list':
-    case 'nested-list':
-      return [
-        column(
-          countColumn(name),
-          'bigint',
-          `Number of elements: ${lowerFirst(field.about)} Null if not reported; 0 if there are none.`,
-          {
-            volatile: field.volatile,
-          },
-        ),
-      ];
-    case 'nested': {
-      const to = field.resource();
-      return to.key.map((key) =>
-        column(`${name}_${key}`, 'text', `${field.about} Its ${key}.`, { personal: personalOf(to, key) }),
-      );
-    }
-  }
-}
-
-/** How a key column of the resource concerns a person. Nested entities are left out: a post can contain a post. */
-function personalOf({ fields }: Resource, name: string): PersonalData | undefined {
-  const flat = Object.entries(fields).filter(([, { shape }]) => shape !== 'nested');
-  return columnsOf(Object.fromEntries(flat), '').find((it) => it.name === name)?.personal;
-}
-
-/** The name of the column with the number of elements of a list. */
-export const countColumn = (listName: string): string => `${listName}_count`;
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** The name of the child table for the list at this path below a resource. */
