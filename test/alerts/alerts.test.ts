@@ -17,7 +17,7 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { emptySummary } from '../../src/flow/run/failed-summary.ts';
 import type { SyncSummary } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { anyWarehouse, realEffects } from '../support/warehouse.ts';
+import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 import { CANARY, type Hooks, openHooks } from './hooks.ts';
 
 const NOW = new Date('2026-03-04T12:00:00Z');
@@ -140,7 +140,7 @@ const effects = (more: Partial<AlertEffects> = {}): AlertEffects => ({
   ...more,
 });
 
-anyWarehouse('alerts', (openWarehouse) => {
+eachWarehouse('alerts', (openWarehouse) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     warehouse = await openWarehouse();
