@@ -1,6 +1,6 @@
 /** An entity that is fresh under one name is not bought under another, and no entity is taken for another. */
 import { expect, it } from 'vitest';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases } from '../flow/crash.ts';
 import { identitiesOf, postLists, profile, profiles, taughtIn } from '../flow/names.ts';
@@ -31,7 +31,7 @@ const users = (scene: Scene): unknown[] => scene.arrived().map(({ body }) => (bo
 const bought = (scene: Scene, yaml: string) => scene.sync(yaml).then((it) => only(it).sent);
 const givenBy = `select user_asked, count(*)::int as posts from sluice.photoshare_user_posts group by 1 order by 1`;
 
-eachWarehouse('an entity bought by one name', (open) => {
+anyWarehouse('an entity bought by one name', (open) => {
   const PHOTO = [
     'north_trail',
     '@north_trail',
@@ -146,7 +146,7 @@ eachWarehouse('an entity bought by one name', (open) => {
   });
 });
 
-eachWarehouse('a name', (open) => {
+anyWarehouse('a name', (open) => {
   it('that changed hands names the one who was shown under it last', async () => {
     let answers: Record<string, object> = { alice: profile('1', 'alice') };
     const scene = await taughtIn(await open(), ({ body }) => {

@@ -1,7 +1,7 @@
 /** What was bought within `max_age` is not bought again, whichever sync bought it. */
 import { expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { rowsOf, select, states } from '../flow/rows.ts';
@@ -18,7 +18,7 @@ const HITS = 'select sync, request_key, user_urn_value, position from sluice.pro
 const hitsOf = (sync: string): string =>
   `select request_key, user_urn_value, position from (${HITS}) h where sync = '${sync}' order by 1, 3`;
 
-eachWarehouse('an answer that is fresh', (open) => {
+anyWarehouse('an answer that is fresh', (open) => {
   it('serves another sync, which gets search hits of its own', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(one('first'));
@@ -130,7 +130,7 @@ syncs:
 const requestedInputs = (scene: Scene, field = 'user'): unknown[] =>
   scene.arrived().map(({ body }) => (body as Record<string, unknown>)[field]);
 
-eachWarehouse('an age of an input', (open) => {
+anyWarehouse('an age of an input', (open) => {
   it('holds instead of the sync’s, and is no part of the request', async () => {
     const scene = await sceneIn(await open());
     const config = USERS('[{ user: north_trail, max_age: 1h }, { user: acme_labs }]', ', max_age: 7d');

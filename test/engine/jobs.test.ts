@@ -9,7 +9,7 @@ import { readEngineStatus, WORKER_DIED } from '../../src/engine/status.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { jobsOf, makeDue } from './due.ts';
 
 const at = (sync: string, cron: string): Scheduled => ({ sync, schedule: { cron, timezone: 'UTC' } });
@@ -33,7 +33,7 @@ async function taken(jobs: Jobs, count: number, outcome: JobOutcome = { as: 'don
   return got;
 }
 
-eachWarehouse('the jobs', (open) => {
+anyWarehouse('the jobs', (open) => {
   it('have the schedules of the config, and leave unchanged ones as they are', async () => {
     const warehouse = await open();
     const first = await jobsOf(warehouse, [at('a', '0 3 * * *'), at('b', '0 4 * * *')]);

@@ -12,10 +12,11 @@ import { sentAgain, type Scene, sceneIn } from './scene.ts';
 export const PATIENT = { timeout: 600_000 };
 
 /**
- * The statements whose commit begins a part of the work: a lease, or the row of a run. One statement of each part fails,
- * so that the sweep repeats the work as often as the longest part has statements. In the long form, the work is one part.
+ * The statements whose commit begins a part of the work: a lease, the row of a run, a load, or the points of a run. One
+ * statement of each part fails, so that the sweep repeats the work as often as the longest part has statements. In the
+ * long form, the work is one part.
  */
-const PART_BEGINS = /^insert into "sluice_ops"."(?:leases|runs)"/;
+const PART_BEGINS = /^(?:insert into "sluice_ops"."(?:leases|runs)"|update "sluice_ops"."(?:answers|runs)")/;
 
 const away = (): Error =>
   Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' });
@@ -39,7 +40,7 @@ function awayAt(warehouse: Warehouse, nth: number): Away {
       throw away();
     }
     const result = await run();
-    hasBegun ||= !IS_LONG && PART_BEGINS.test(text);
+    hasBegun ||= !IS_LONG && PART_BEGINS.test(text.trimStart());
     return result;
   };
   const beforeCommit = (): void => {

@@ -17,7 +17,7 @@ import {
   WORLDS,
 } from '../service/filing-world.ts';
 import { countOf } from '../support/long.ts';
-import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { filings, range } from './filings.ts';
 import { select, states } from './rows.ts';
@@ -84,8 +84,8 @@ describe('twenty thousand filings', () => {
   );
 });
 
-eachWarehouse('a window that was cut', (open) => {
-  const world = filingWorld(21, '2023-01-02', '2023-06-30', (day) => (day % 7 === 0 ? 180 : 25));
+anyWarehouse('a window that was cut', (open) => {
+  const world = filingWorld(21, '2023-01-02', '2023-03-31', (day) => (day % 7 === 0 ? 180 : 25));
 
   it('leaves each question in the ledger with its parts, and the parts in its place', async () => {
     const scene = await sceneIn(await open(), { respond: answering(world, 'at random') });

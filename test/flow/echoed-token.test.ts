@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { ENCODINGS, givesAway } from '../support/encodings.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { head, VALID } from './hostile-case.ts';
 import { type Answer, hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
 import { select } from './rows.ts';
@@ -22,7 +22,7 @@ const answer = (echo: string): Answer => {
   return (socket) => socket.write(head(200, headers) + VALID.toString());
 };
 
-eachWarehouse('a service that quotes the token', (open) => {
+anyWarehouse('a service that quotes the token', (open) => {
   it.each([
     ['in refusals', refusal],
     ['in headers of answers', answer],

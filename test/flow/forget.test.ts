@@ -12,21 +12,21 @@ import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
 import { tracesOf } from '../support/traces.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { type Rows, rowsOf, select } from './rows.ts';
 import { countingIds, type Scene, sceneIn, service } from './scene.ts';
 
 const CONFIG = `${service()}
 syncs:
-  people: { endpoint: pronet.search.users, request: { count: 60 }, for_each: { location: [Berlin] } }
+  people: { endpoint: pronet.search.users, request: { count: 15 }, for_each: { location: [Berlin] } }
   schools:
     endpoint: pronet.user.education
     after: [people]
     for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users where _detail = 'full' order by urn_value limit 3" } }
     request: { count: 100 }
   groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
-  reposts: { endpoint: pronet.post.reposts, for_each: { urn: ["urn:li:activity:7100000000000000001"] }, request: { count: 50 } }
+  reposts: { endpoint: pronet.post.reposts, for_each: { urn: ["urn:li:activity:7100000000000000001"] }, request: { count: 12 } }
   photographers: { endpoint: photoshare.user, for_each: { user: [acme_labs] }, request: { with_posts: true, with_similar_users: true } }
   photos: { endpoint: photoshare.user.posts, for_each: { user: [acme_labs] }, request: { count: 12 } }
   microbloggers: { endpoint: microblog.user, for_each: { user: ["@river_coffee"] } }
@@ -131,7 +131,7 @@ const accountsIn = (warehouse: Warehouse) =>
      from sluice_ops.requests r group by sync order by sync`,
   );
 
-eachWarehouse('forgetting', (open, kind) => {
+anyWarehouse('forgetting', (open, kind) => {
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await open());
     const { warehouse } = scene;

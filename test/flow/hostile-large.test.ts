@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { countOf } from '../support/long.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
 import { select } from './rows.ts';
 
@@ -41,7 +41,7 @@ function* items(count: number): Iterable<string> {
 const counts =
   'select received::int, loaded::int, quarantined::int, bytes::int, (select reason from sluice_ops.quarantine) as reason from sluice_ops.answers';
 
-eachWarehouse('an answer', (open) => {
+anyWarehouse('an answer', (open) => {
   it(`of ${LARGE} MB loads`, { timeout: 240_000 }, async () => {
     const warehouse = await open();
     const { summary } = await syncFrom(await sending(() => page(LARGE)), warehouse, {

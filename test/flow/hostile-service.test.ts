@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { decompressBody } from '../../src/ledger/compression.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { bodyCases } from './hostile-bodies.ts';
 import { ENDS } from './hostile-case.ts';
 import { hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
@@ -31,7 +31,7 @@ const LEDGER = `
 const bytesOf = async ({ body, encoding }: Ledger & { readonly encoding?: string }): Promise<Buffer> =>
   Buffer.from((await decompressBody(Buffer.from(body ?? ''), encoding ?? 'identity')) ?? []);
 
-eachWarehouse('a service that', (open) => {
+anyWarehouse('a service that', (open) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     warehouse = await open();

@@ -14,6 +14,12 @@ const CONTINUED = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n[]');
 const full = head(200, { 'content-length': VALID.length, 'content-type': 'application/json' });
 
 const resets: readonly HostileCase[] = [
+  {
+    does: 'resets the connection after the whole answer',
+    answer: raw(full + VALID.toString(), 'reset'),
+    ends: 'loaded',
+    kept: VALID,
+  },
   ...(['reset', 'close'] as const).flatMap((end): HostileCase[] =>
     (
       [
@@ -35,12 +41,6 @@ const resets: readonly HostileCase[] = [
       because: /^the connection was lost|^the answer is not (?:HTTP|as long as its header says)$/,
     })),
   ),
-  {
-    does: 'resets the connection after the whole answer',
-    answer: raw(full + VALID.toString(), 'reset'),
-    ends: 'loaded',
-    kept: VALID,
-  },
 ];
 
 const lengths: readonly HostileCase[] = [

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { only, sceneIn, service } from './scene.ts';
 import { select, states } from './rows.ts';
 
@@ -24,7 +24,7 @@ syncs:
 `;
 }
 
-eachWarehouse('a plan of several parts', (open) => {
+anyWarehouse('a plan of several parts', (open) => {
   it('has each request once, in the order of the inputs, and quotes it once', async () => {
     const controller = new AbortController();
     const scene = await sceneIn(await open(), {

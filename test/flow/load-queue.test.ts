@@ -6,7 +6,7 @@ import { readAnswer } from '../../src/ledger/answers.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { profile } from '../load/items.ts';
 import { ledgerRowsIn } from '../recovery/ledger-rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { select } from './rows.ts';
 
 /** Answers with one profile each; every other one is in memory, the others are only stored. */
@@ -35,7 +35,7 @@ const effects = {
   random: () => 0,
 };
 
-eachWarehouse('answers that wait to be loaded', (open) => {
+anyWarehouse('answers that wait to be loaded', (open) => {
   it('are loaded in order, and those that arrive during a load are loaded together', async () => {
     const warehouse = await open();
     const sizes: number[] = [];

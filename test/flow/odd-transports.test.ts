@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { planSync } from '../../src/flow/prepare/plan-sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { type Clock, clockFrom } from './clock.ts';
 import { head, raw, VALID, whole } from './hostile-case.ts';
 import { type Answer, type HostileServer, hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
@@ -15,7 +15,7 @@ const STOP = THREE.replace('endpoint:', 'in_doubt: stop, endpoint:');
 const notHttp: Answer = raw('SSH-2.0-OpenSSH_9.6\r\n', 'close');
 const fine: Answer = whole(VALID);
 
-eachWarehouse('over many runs,', (open) => {
+anyWarehouse('over many runs,', (open) => {
   let warehouse: Warehouse;
   let clock: Clock;
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 /** Prices that differ from every guess: learned from the log, quoted, kept within limits, and scored. */
 import { expect, it } from 'vitest';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { select } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
@@ -28,7 +28,7 @@ const charged = (scene: Scene): number => scene.arrived().reduce((sum, { cost })
 let ids = 0;
 const newIds = (): string => `00000000-0000-4000-9000-${String((ids += 1)).padStart(12, '0')}`;
 
-eachWarehouse('prices', (open) => {
+anyWarehouse('prices', (open) => {
   it('that the log teaches replace the guess in the next run’s quote, and the quote holds', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const first = only(await scene.sync(groups(NAMES)));

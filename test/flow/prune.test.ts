@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { prune, type PruneOptions, type PruneSummary } from '../../src/flow/retention/prune.ts';
 import { UsageError } from '../../src/errors.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { rowsOf, select } from './rows.ts';
 import { configOf, type Scene, sceneIn, service } from './scene.ts';
@@ -60,7 +60,7 @@ const bodies = ({ warehouse }: Scene) =>
     'select endpoint, count(body) as kept, count(pruned_at) as gone from sluice_ops.answers group by endpoint order by endpoint',
   );
 
-eachWarehouse('pruning', (open) => {
+anyWarehouse('pruning', (open) => {
   it('drops old bytes and nothing that counts: tables, costs, inputs and freshness stay', async () => {
     const scene = await lived(await sceneIn(await open()));
     const before = [await rowsOf(scene.warehouse, { machinery: true, volatile: true }), await accountsIn(scene)];

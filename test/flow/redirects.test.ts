@@ -1,6 +1,6 @@
 /** One redirect is an error of its input; an endpoint that begins with one is given up, and what was not sent is counted. */
 import { expect, it } from 'vitest';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { head, VALID, whole } from './hostile-case.ts';
 import { type Answer, hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
 import { select } from './rows.ts';
@@ -16,7 +16,7 @@ const forbidden: Answer = whole('{"detail":"your plan does not include this endp
 const fine: Answer = whole(VALID);
 const STATES = 'select state, count(*)::int as n from sluice_ops.requests group by 1 order by 1';
 
-eachWarehouse('an endpoint', (open) => {
+anyWarehouse('an endpoint', (open) => {
   it('that redirects one input after it answered others gets further requests', async () => {
     const warehouse = await open();
     const server = await hostileServer(fine, fine, moved, fine);

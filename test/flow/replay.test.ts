@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import { readStatus } from '../../src/insight/status.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { disturbedAt, dyingAt, expireLeases, STEP } from './crash.ts';
 import { rowsOf, select, states, versionsOf } from './rows.ts';
@@ -36,20 +36,7 @@ const BUSY = { size: { filings: 20_000, companies: 40 } };
 /** Ways in which a rebuild ends early. */
 const EARLY = ['a crash', 'a signal', 'a refusal of the swap'];
 
-eachWarehouse('a replay', (open, kind) => {
-  it('in place writes nothing', async () => {
-    const scene = await lived(await sceneIn(await open()));
-    const before = await versionsOf(scene.warehouse);
-    scene.arrived();
-
-    const summary = await scene.replay();
-
-    expect(summary).toMatchObject({ exitCode: 0, loaded: 0, quarantined: 0, left: 0, written: {} });
-    expect(summary.received).toBe(summary.unchanged + summary.superseded);
-    expect(await versionsOf(scene.warehouse)).toEqual(before);
-    expect(scene.arrived()).toEqual([]);
-  });
-
+anyWarehouse('a replay', (open) => {
   it('that rebuilds gives every row as it was, whenever it runs', async () => {
     const scene = await lived(await sceneIn(await open()));
     const all = { machinery: true, volatile: true };
@@ -67,6 +54,19 @@ eachWarehouse('a replay', (open, kind) => {
       [],
     );
     expect(await select(scene.warehouse, inputs)).toEqual(inputsBefore);
+  });
+
+  it('in place writes nothing', async () => {
+    const scene = await lived(await sceneIn(await open()));
+    const before = await versionsOf(scene.warehouse);
+    scene.arrived();
+
+    const summary = await scene.replay();
+
+    expect(summary).toMatchObject({ exitCode: 0, loaded: 0, quarantined: 0, left: 0, written: {} });
+    expect(summary.received).toBe(summary.unchanged + summary.superseded);
+    expect(await versionsOf(scene.warehouse)).toEqual(before);
+    expect(scene.arrived()).toEqual([]);
   });
 
   it('of one sync brings back its rows and no other', async () => {
@@ -89,35 +89,6 @@ eachWarehouse('a replay', (open, kind) => {
     await expect(scene.replay({ rebuild: true, names: ['groups'] })).rejects.toMatchObject({ exitCode: 2 });
     await expect(scene.replay({ rebuild: true, quarantined: true })).rejects.toMatchObject({ exitCode: 2 });
   });
-
-  it.each(kind === 'postgres' ? EARLY : EARLY.slice(0, 1))(
-    'that rebuilds and is ended by %s leaves the tables as they were',
-    async (by) => {
-      const scene = await lived(await sceneIn(await open()));
-      const before = await versionsOf(scene.warehouse);
-      const rows = await rowsOf(scene.warehouse, { machinery: true });
-      const stop = new AbortController();
-      if (by === 'a signal') {
-        // Between two pages of answers, the first not begun.
-        const point = { when: 'after', statement: /^create schema/, nth: 1 } as const;
-        const disturbed = disturbedAt(scene.warehouse, point, () => stop.abort());
-        const ended = await scene.replay({ rebuild: true }, stop.signal, () => undefined, disturbed);
-        expect(ended).toMatchObject({ exitCode: 5, answers: 0 });
-        expect(ended.left).toBeGreaterThan(1);
-      } else {
-        const statement = by === 'a crash' ? /^insert into "sluice_rebuild"/ : /^lock table/;
-        const dying = dyingAt(scene.warehouse, { when: 'before', statement, nth: by === 'a crash' ? 6 : 1 });
-        await expect(scene.replay({ rebuild: true }, stop.signal, () => undefined, dying.warehouse)).rejects.toThrow(
-          /^died/,
-        );
-        await expireLeases(scene.warehouse);
-      }
-      expect(await versionsOf(scene.warehouse)).toEqual(before);
-      // What was left behind disturbs no later replay.
-      expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, left: 0 });
-      expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(rows);
-    },
-  );
 
   it('that is stopped when everything is loaded still puts its tables in place', async () => {
     const scene = await lived(await sceneIn(await open()));
@@ -151,7 +122,35 @@ eachWarehouse('a replay', (open, kind) => {
   });
 });
 
-eachWarehouse('an answer in quarantine', (open) => {
+anyWarehouse('a rebuild', (open) => {
+  it.each(EARLY)('that is ended by %s leaves the tables as they were', async (by) => {
+    const scene = await lived(await sceneIn(await open()));
+    const before = await versionsOf(scene.warehouse);
+    const rows = await rowsOf(scene.warehouse, { machinery: true });
+    const stop = new AbortController();
+    if (by === 'a signal') {
+      // Between two pages of answers, the first not begun.
+      const point = { when: 'after', statement: /^create schema/, nth: 1 } as const;
+      const disturbed = disturbedAt(scene.warehouse, point, () => stop.abort());
+      const ended = await scene.replay({ rebuild: true }, stop.signal, () => undefined, disturbed);
+      expect(ended).toMatchObject({ exitCode: 5, answers: 0 });
+      expect(ended.left).toBeGreaterThan(1);
+    } else {
+      const statement = by === 'a crash' ? /^insert into "sluice_rebuild"/ : /^lock table/;
+      const dying = dyingAt(scene.warehouse, { when: 'before', statement, nth: by === 'a crash' ? 6 : 1 });
+      await expect(scene.replay({ rebuild: true }, stop.signal, () => undefined, dying.warehouse)).rejects.toThrow(
+        /^died/,
+      );
+      await expireLeases(scene.warehouse);
+    }
+    expect(await versionsOf(scene.warehouse)).toEqual(before);
+    // What was left behind disturbs no later replay.
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, left: 0 });
+    expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(rows);
+  });
+});
+
+anyWarehouse('an answer in quarantine', (open) => {
   const GROUP = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, accept: { rejects: 100% } }\n`;
   const SMALL_GROUP = { body: [{ urn: { type: 'group', value: 'g' }, name: 'n' }] };
 

@@ -13,9 +13,10 @@ import {
   SPLIT_BY,
   WORLDS,
 } from '../service/filing-world.ts';
+import { countOf } from '../support/long.ts';
 import { type SplitRun, splitRun, missed } from './split-run.ts';
 
-const ORDERS: readonly Order[] = ['newest first', 'oldest first', 'at random', 'relevant'];
+const ORDERS: readonly Order[] = ['newest first', 'at random', 'oldest first', 'relevant'];
 const IN_FLIGHT = [1, 4, 8];
 
 /** Requests for each hundred filings; more would be too many. */
@@ -42,7 +43,7 @@ afterAll(() => {
 describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
   const world = make();
 
-  it.each(ORDERS)('is read completely with few requests, %s', (order) => {
+  it.each(ORDERS.slice(0, countOf(2, 4)))('is read completely with few requests, %s', (order) => {
     const runs = IN_FLIGHT.map((inFlight) =>
       splitRun(world, { order, inFlight, splitBy: SPLIT_BY, most: 2 * world.filings.length + 100 }),
     );

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { DAY_MS } from '../flow/clock.ts';
 import { rowsOf, select, versionsOf } from '../flow/rows.ts';
 import { sceneIn, service } from '../flow/scene.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const CONFIG = `${service()}
 syncs:
@@ -19,7 +19,7 @@ const DAYS = [
   [9, 'North Trail'],
 ] as const;
 
-eachWarehouse('history', (open) => {
+anyWarehouse('history', (open) => {
   it('has a row for each day seen and a line for each change, the same after a replay and a rebuild', async () => {
     let day = 0;
     const scene = await sceneIn(await open(), {

@@ -5,7 +5,7 @@ import { currentLowerBounds } from '../../src/ledger/coverage.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const DAYS = 2000;
 
@@ -52,7 +52,7 @@ async function enterDays({ db }: Warehouse): Promise<void> {
   await sql`analyze`.execute(db);
 }
 
-eachWarehouse('large warehouses', (open) => {
+anyWarehouse('large warehouses', (open) => {
   it.each([
     ['sync_slices', DAYS],
     ['sync_coverage', 1],

@@ -8,7 +8,7 @@ import { dyingAt, expireLeases } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { countingIds, type Scene, sceneIn, service } from '../flow/scene.ts';
 import { tracesOf } from '../support/traces.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const CONFIG = `${service()}
 syncs:
@@ -231,7 +231,7 @@ async function sceneWith(
   };
 }
 
-eachWarehouse('a forgotten person', (open) => {
+anyWarehouse('a forgotten person', (open) => {
   it('returns by no later answer, in no place', async () => {
     const { scene, answer } = await sceneWith(await open());
     const { warehouse } = scene;

@@ -55,7 +55,7 @@ describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (ki
       expect([ran.code, ran.out.includes('queries: 1 query not checked')]).toEqual([0, true]);
     }
     for (const word of ['sync', 'plan', 'check'])
-      for (const [yaml, message] of REFUSED) {
+      for (const [yaml, message] of kind === 'postgres' ? REFUSED : REFUSED.slice(0, 1)) {
         const { code, out, err } = await here(yaml, word);
         expect({ word, code }, `${out}${err}`).toEqual({ word, code: 2 });
         expect(`${out}${err}`).toMatch(message);

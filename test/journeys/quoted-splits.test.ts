@@ -7,9 +7,8 @@ import { runInProcess } from '../cli/in-process.ts';
 import { BUSY } from '../flow/filings.ts';
 import { SMALL } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
-import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
 
 interface Planned {
   readonly syncs: readonly {
@@ -26,17 +25,15 @@ interface Planned {
 }
 
 /** A command line over a sandbox and a warehouse of its own. */
-async function setUp(yaml: string, kind: 'postgres' | 'embedded' = 'postgres', options: SandboxOptions = {}) {
+async function setUp(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-splits-'));
   const started = Date.now();
   const now = (): Date => new Date(Date.parse('2026-05-04T12:00:00Z') + Date.now() - started);
-  const isEmbedded = kind === 'embedded';
-  const database = isEmbedded ? undefined : await freshDatabase(await postgresTemplate());
-  if (isEmbedded) await copyEmbedded(join(folder, 'data'));
-  const sandbox = await serveSandbox({ seed: 7, size: { ...SMALL, ...BUSY }, token: 'sandbox-token', now, ...options });
+  const database = await freshDatabase(await postgresTemplate());
+  const sandbox = await serveSandbox({ seed: 7, size: { ...SMALL, ...BUSY }, token: 'sandbox-token', now });
   onTestFinished(async () => {
     await sandbox.close();
-    await database?.drop();
+    await database.drop();
     await rm(folder, { recursive: true });
   });
   const write = (syncs: string): Promise<void> =>
@@ -51,7 +48,7 @@ ${syncs}`,
     SLUICE_CONFIG: join(folder, 'sluice.yaml'),
     SLUICE_SERVICE_URL: sandbox.url,
     SLUICE_SERVICE_TOKEN: 'sandbox-token',
-    DATABASE_URL: database?.url ?? `embedded:${join(folder, 'data')}`,
+    DATABASE_URL: database.url,
     CI: '1',
   };
   const run = (...words: string[]) => runInProcess(words, { env, now });
@@ -88,21 +85,18 @@ syncs:
     split_by: { location_codes: [CA, NY, TX] }
 `;
 
-it.each(['postgres', 'embedded'] as const)(
-  'three locations are in the quote before the first run, and expected after it (%s)',
-  async (kind) => {
-    const { plan, text, charged } = await setUp(PLACES, kind);
-    const first = await plan();
-    // Two of three locations may share a part, which may be full and requested again one by one.
-    expect(first).toMatchObject({ requests: 2, low: 2, high: 10, most: 10, mostRequests: 10, mayGrow: false });
-    expect(await text()).toContain('Full answers are split and requested in parts: at most 10 requests.');
-    const { points } = await charged();
-    expect(points).toBeGreaterThan(2);
-    expect(points).toBeLessThanOrEqual(10);
-    expect(await plan()).toMatchObject({ requests: 2, low: points, likely: points, high: points, most: 10 });
-    expect((await charged()).points).toBe(points);
-  },
-);
+it('three locations are in the quote before the first run, and expected after it', async () => {
+  const { plan, text, charged } = await setUp(PLACES);
+  const first = await plan();
+  // Two of three locations may share a part, which may be full and requested again one by one.
+  expect(first).toMatchObject({ requests: 2, low: 2, high: 10, most: 10, mostRequests: 10, mayGrow: false });
+  expect(await text()).toContain('Full answers are split and requested in parts: at most 10 requests.');
+  const { points } = await charged();
+  expect(points).toBeGreaterThan(2);
+  expect(points).toBeLessThanOrEqual(10);
+  expect(await plan()).toMatchObject({ requests: 2, low: points, likely: points, high: points, most: 10 });
+  expect((await charged()).points).toBe(points);
+});
 
 it('a full answer that is fresh is quoted with the parts that are not', async () => {
   const { plan, text, charged, write } = await setUp(

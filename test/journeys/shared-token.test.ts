@@ -16,7 +16,7 @@ import type { Order } from './killed-sync.ts';
 const PROCESSES = 4;
 const IN_FLIGHT = 3;
 const PER_SECOND = 25;
-const PER_DAY = 30;
+const PER_DAY = 16;
 /** More than the day allows, for each. */
 const INPUTS = PER_DAY + 1;
 

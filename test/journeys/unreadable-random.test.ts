@@ -1,6 +1,6 @@
 /** Unreadable answers at random: what is bought stays bounded, and a run that says complete has every row. */
 import { expect, it } from 'vitest';
-import { embeddedWarehouses } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import { countOf } from '../support/long.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { BUSY, inTable, inWorld } from '../flow/filings.ts';
@@ -18,7 +18,7 @@ function chances(seed: number): () => number {
 }
 
 const UNREADABLE = ['[{"@type":', 'null', '<html>', '{"error":"later"}', ''];
-const open = embeddedWarehouses();
+const open = postgresWarehouses();
 
 it.each(Array.from({ length: countOf(4, 200) }, (_, at) => at + 1))(
   'a window with unreadable answers is bought once, and complete only with every row (seed %i)',

@@ -9,7 +9,7 @@ import { type Monitor, startMonitor } from '../../src/monitor/monitor.ts';
 import type { MonitoredProcess } from '../../src/monitor/monitored-process.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { type Read, readExposition } from './exposition-text.ts';
 
 const HOSTILE = 'a"b\\c\nd} 1\n# TYPE evil counter\nevil 1';
@@ -93,7 +93,7 @@ async function fill({ db, ops, schema }: Warehouse): Promise<void> {
       (gen_random_uuid(), 1000, '2026-03-03T11:00:00Z', now(), now(), 1, 1, '', '{}')`.execute(db);
 }
 
-eachWarehouse('the monitor', (openWarehouse) => {
+anyWarehouse('the monitor', (openWarehouse) => {
   // The first one is made for all.
   beforeAll(() => openWarehouse());
 

@@ -18,11 +18,11 @@ import { clockFrom } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
 import { sceneIn, service } from '../flow/scene.ts';
 import { countOf } from '../support/long.ts';
-import { embeddedWarehouses } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import { drawsOf, mutatedBody } from './mutate.ts';
 
 const SEED = Number(process.env['SLUICE_SEED'] ?? 20_260_306);
-const ANSWERS = countOf(1_000, 10_000);
+const ANSWERS = countOf(500, 10_000);
 /** Enough to speak of several entities, few enough that ten thousand answers load in a minute. */
 const ITEMS = 2;
 
@@ -95,7 +95,7 @@ async function keptAs(ops: Ops, ids: readonly (string | undefined)[]) {
   return kept.filter((it) => it !== undefined);
 }
 
-const open = embeddedWarehouses();
+const open = postgresWarehouses();
 
 it(`${ANSWERS} answers, seed ${SEED}`, { timeout: countOf(600_000, 3_600_000) }, async () => {
   const warehouse = await open();

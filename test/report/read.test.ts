@@ -6,14 +6,14 @@ import { emptyReport, readReport } from '../../src/report/read-report.ts';
 import { HOUR_MS } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
 import { runQuickstart } from '../support/quickstart.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { enterHistory, EVIL } from './history.ts';
 
 const NOW = new Date('2026-11-21T14:30:00Z');
 const options = { now: NOW, redact: (text: string) => text };
 const sum = (values: readonly (number | null)[]): number => values.reduce<number>((all, it) => all + (it ?? 0), 0);
 
-eachWarehouse('a report', (open) => {
+anyWarehouse('a report', (open) => {
   it('of a schema without rows is the empty one', async () => {
     const warehouse = await open();
     const empty = emptyReport('sluice', NOW);

@@ -25,7 +25,6 @@ const LONGEST = [
   'engine/jobs',
   'reliability/starts',
   'journeys/died-runs',
-  'journeys/killed',
   'journeys/true-points',
 ].map((name) => `/test/${name}.test.ts`);
 

@@ -5,6 +5,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse, type OpenEffects, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { borrow, type Loan } from './lending.ts';
+import { IS_LONG } from './long.ts';
 import { databaseOf, openPGlite } from './embedded-database.ts';
 import { freshDatabase, type FreshDatabase } from './database.ts';
 import { embeddedTemplate, postgresTemplate, SCHEMA } from './templates.ts';
@@ -26,10 +27,24 @@ export interface OpenOptions {
 /** Opens a warehouse that no other test uses; it is closed and removed when the tests of its suite are done. */
 export type Open = (options?: OpenOptions) => Promise<Warehouse>;
 
-/** Runs a suite against the embedded warehouse and against a Postgres server. */
+/**
+ * Runs a suite on the embedded warehouse and on a Postgres server. It is for suites in which the kinds can differ: SQL of
+ * views and statements, `COPY`, types, migrations, errors of the database, locks, transactions, interruption, processes.
+ */
 export function eachWarehouse(name: string, suite: (open: Open, kind: Warehouse['kind']) => void): void {
   describe(`${name} (embedded)`, () => suite(embeddedWarehouses(), 'embedded'));
   describe(`${name} (postgres)`, () => suite(postgresWarehouses(), 'postgres'));
+}
+
+/**
+ * Runs a suite that is the same on any warehouse, such as one about decisions, money or output: all of it on a Postgres
+ * server, and its first test on the embedded warehouse too. With `SLUICE_LONG=1` that gets all of it.
+ */
+export function anyWarehouse(name: string, suite: (open: Open, kind: Warehouse['kind']) => void): void {
+  eachWarehouse(name, (open, kind) => {
+    suite(open, kind);
+    if (kind === 'embedded' && !IS_LONG) TestRunner.getCurrentSuite().tasks.splice(1);
+  });
 }
 
 /**
