@@ -41,6 +41,12 @@ export async function storedAnswerId(ops: Ops, requestId: string, answer: Stored
   return row?.id;
 }
 
+/** Returns the id of the newest stored answer; 0 if there is none. */
+export async function newestAnswerId(ops: Ops): Promise<string> {
+  const newest = await ops.selectFrom('answers').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return newest?.id ?? '0';
+}
+
 /** A stored answer with its request. */
 export interface StoredAnswer {
   readonly id: string;
