@@ -47,6 +47,17 @@ export async function newestAnswerId(ops: Ops): Promise<string> {
   return newest?.id ?? '0';
 }
 
+/** Returns when answers were received, by id. */
+export async function receivedAtOf(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  if (ids.length === 0) return new Map();
+  const rows = await ops
+    .selectFrom('answers')
+    .select(['id', 'received_at'])
+    .where('id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.received_at]));
+}
+
 /** A stored answer with its request. */
 export interface StoredAnswer {
   readonly id: string;

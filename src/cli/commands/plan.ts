@@ -1,4 +1,7 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
+import type { Config } from '../../config/definition.ts';
+import { EXIT, UsageError } from '../../errors.ts';
+import type { Context } from '../context.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { asJson } from '../terminal/json.ts';
@@ -27,6 +30,19 @@ export const plan = command({
         'Save the plan in this file. sluice sync --plan FILE sends exactly its requests, and refuses if anything moved since. ' +
         'The file contains digests, and the fields of up to 1,000 requests of each sync.',
     },
+    against: {
+      type: 'text',
+      value: 'OTHER',
+      about:
+        'Show what the config costs a month compared with another config file, or with the same file at a git revision such as main.',
+    },
+    'fail-above': {
+      type: 'number',
+      min: 0,
+      value: 'POINTS',
+      about: 'With --against: end with exit code 4 if a month costs more points than that in addition.',
+    },
+    markdown: { type: 'flag', about: 'With --against: print Markdown for a comment on a pull request.' },
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan (default: all).' } },
   examples: [
@@ -39,6 +55,10 @@ export const plan = command({
   ],
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
+    const { against } = args;
+    refuseFlags(args);
+    if (against !== undefined)
+      return comparePlans(context, config, { ...args, against, failAbove: args['fail-above'] });
     const options = {
       refresh: args.refresh,
       ...(args.from !== undefined && { from: args.from }),
@@ -93,3 +113,65 @@ function syncCommandOf(given: {
 
 const configFlag = ({ config }: { readonly config: string | undefined }): readonly string[] =>
   config === undefined ? [] : ['--config', shellWord(config)];
+
+/** Throws a UsageError for flags that have no effect together. */
+function refuseFlags(given: {
+  readonly names: readonly string[];
+  readonly against: string | undefined;
+  readonly refresh: boolean;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly output: string | undefined;
+  readonly markdown: boolean;
+  readonly 'fail-above': number | undefined;
+}): void {
+  const { names, against, refresh, from, to, output, markdown } = given;
+  const isGiven = {
+    '--refresh': refresh,
+    '--from': from,
+    '--to': to,
+    '--output': output,
+    names: names.length > 0,
+  };
+  const needs = { '--markdown': markdown, '--fail-above': given['fail-above'] };
+  const wrong = Object.entries(against === undefined ? needs : isGiven).flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : [name],
+  );
+  if (wrong.length > 0)
+    throw new UsageError(
+      `plan: ${wrong.join(', ')} ${against === undefined ? 'without' : 'with'} --against; allowed with it are --fail-above and --markdown`,
+      { next: 'Leave one of them out; --against compares all syncs of both configs.' },
+    );
+}
+
+/** Prices this config and the other one on the same warehouse; returns the exit code. */
+async function comparePlans(
+  context: Context,
+  config: Config,
+  given: { readonly against: string; readonly markdown: boolean; readonly failAbove: number | undefined },
+): Promise<number> {
+  const { against, markdown, failAbove = null } = given;
+  const { configAt } = await import('../config-at.ts');
+  const other = await configAt(context, config, against);
+  const [before, after] = await withWarehouse(context, config, async (warehouse) => {
+    const [{ monthlyCosts }, { firingsUntil }, { ensureSchema }] = await Promise.all([
+      import('../../flow/forecast/monthly-cost.ts'),
+      import('../../engine/firings.ts'),
+      import('../../warehouse/migrate/migrate.ts'),
+    ]);
+    await ensureSchema(warehouse);
+    const now = warehouse.clock.now();
+    const costs = (of: Config) => monthlyCosts(warehouse, of, { now, firingsUntil });
+    return [await costs(other), await costs(config)];
+  });
+  const [{ costChange }, { ASSUMPTIONS, costChangeMarkdown, costChangeText }, { MONTH_DAYS }] = await Promise.all([
+    import('../../plan/forecast/cost-change.ts'),
+    import('../text/cost-change-text.ts'),
+    import('../../flow/forecast/monthly-cost.ts'),
+  ]);
+  const changes = costChange(before, after);
+  const isAbove = failAbove !== null && changes.total.change > failAbove;
+  const priced = { against, days: MONTH_DAYS, ...changes, assumptions: ASSUMPTIONS, failAbove, isAbove };
+  show(context, priced, () => (markdown ? costChangeMarkdown(priced) : costChangeText(priced, context.out)));
+  return isAbove ? EXIT.rejects : EXIT.complete;
+}
