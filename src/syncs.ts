@@ -8,33 +8,38 @@ import { notStartedSummary, worstExitCode } from './flow/run/failed-summary.ts';
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
 import type { SyncOptions } from './flow/run/sync-run.ts';
+import { assertPlanHolds, savedOptions } from './flow/saved-plan/assert-plan.ts';
 import type { Summary, SyncSummary } from './ledger/summary.ts';
 import { selectSyncs } from './plan/order.ts';
+import type { SavedPlan } from './plan/saved/saved-plan.ts';
 import { runSync } from './sync.ts';
 import type { Warehouse } from './warehouse/connect/connect.ts';
 import { retryTransient, toUserError } from './warehouse/connect/retry-transient.ts';
 
 /**
  * Runs the syncs of a config, parents first, and returns the summary of each. Throws a SluiceError only for what stops
- * all of them; the summary shows a sync that fails. When the signal aborts, nothing new is sent, and answers of calls in
+ * all of them, such as a saved plan that is no longer valid; the summary shows a sync that fails. When the signal aborts, nothing new is sent, and answers of calls in
  * flight are stored.
  */
 export async function runSyncs(
   config: Config,
   warehouse: Warehouse,
-  options: SyncOptions,
+  given: SyncOptions,
   effects: FlowEffects,
   signal: AbortSignal,
 ): Promise<Summary> {
   const startedAt = effects.now();
-  const definitions = selectSyncs(config.syncs, options.names);
+  const { plan } = given;
+  const expected = plan && (await retryTransient(() => assertPlanHolds(warehouse, config, plan, startedAt), effects));
+  const options = plan ? planned(given, plan) : given;
+  // A plan may have no sync, and no names select all.
+  const definitions = plan?.syncs.length === 0 ? [] : selectSyncs(config.syncs, options.names);
   if (definitions.some((definition) => queriesOf(definition).length > 0))
     await retryTransient(() => checkQueries(warehouse, definitions), effects);
-  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(
-    (error: unknown) => {
-      throw toUserError(error);
-    },
-  );
+  const limits = { maxPoints: options.maxPoints, planPoints: plan?.most };
+  const budget = await invocationBudget(warehouse, config.budget, limits, effects).catch((error: unknown) => {
+    throw toUserError(error);
+  });
   const syncs: SyncSummary[] = [];
   let ended: RunStop | undefined;
   const onStop = (stop: RunStop): void => {
@@ -48,7 +53,15 @@ export async function runSyncs(
       if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(notStartedSummary(definition, EXIT.transient, 'stopped by a signal'));
       else {
-        const run = { definition, options, budget, rowCounter: statistics, spooled, onStop };
+        const run = {
+          definition,
+          options,
+          budget,
+          rowCounter: statistics,
+          spooled,
+          onStop,
+          expected: expected?.get(definition.name),
+        };
         const summary = await runSync(invocation, run, signal);
         if (summary !== 'shared') syncs.push(summary);
       }
@@ -59,3 +72,10 @@ export async function runSyncs(
   await statistics.finish(signal);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
+
+/** The options for the syncs of a saved plan. */
+const planned = (options: SyncOptions, plan: SavedPlan): SyncOptions => ({
+  ...options,
+  ...savedOptions(plan),
+  names: plan.syncs.map(({ sync }) => sync),
+});

@@ -29,8 +29,10 @@ const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
  * Relative paths in the config are relative to the folder of `path`, even if the file is a symbolic link. Paths in
  * `VAR_FILE` variables are relative to the working directory.
  */
-export async function loadConfig(path: string, env: Env): Promise<Config> {
-  const source = await readSource(path);
+export const loadConfig = async (path: string, env: Env): Promise<Config> => parseConfig(await readSource(path), env);
+
+/** The config in a source, as `loadConfig` reads it. */
+export async function parseConfig(source: SourceFile, env: Env): Promise<Config> {
   const problems: Problem[] = [];
   const report: ReportProblem = (span, message) => {
     problems.push(problemAt(source, span, message));

@@ -14,3 +14,11 @@ export function firingsOf({ cron, timezone }: SyncSchedule, after: Date, most: n
   while (firings.length < most && times.hasNext()) firings.push(times.next().toDate());
   return firings;
 }
+
+/** Returns the firings after an instant, up to another. */
+export function firingsUntil({ cron, timezone }: SyncSchedule, after: Date, until: Date): readonly Date[] {
+  const times = CronExpressionParser.parse(cron, { tz: timezone, currentDate: after, endDate: until });
+  const firings: Date[] = [];
+  while (times.hasNext()) firings.push(times.next().toDate());
+  return firings;
+}

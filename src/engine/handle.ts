@@ -116,7 +116,7 @@ async function handleSync(
     {
       definition,
       options: { refresh: false, failOnTruncated: false },
-      budget: await invocationBudget(warehouse, config.budget, undefined, effects),
+      budget: await invocationBudget(warehouse, config.budget, {}, effects),
       rowCounter: statistics,
       spooled: await invocation.spools.waiting(),
       ...(chunkSize !== undefined && {

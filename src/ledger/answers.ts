@@ -41,6 +41,23 @@ export async function storedAnswerId(ops: Ops, requestId: string, answer: Stored
   return row?.id;
 }
 
+/** Returns the id of the newest stored answer; 0 if there is none. */
+export async function newestAnswerId(ops: Ops): Promise<string> {
+  const newest = await ops.selectFrom('answers').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return newest?.id ?? '0';
+}
+
+/** Returns when answers were received, by id. */
+export async function receivedAtOf(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  if (ids.length === 0) return new Map();
+  const rows = await ops
+    .selectFrom('answers')
+    .select(['id', 'received_at'])
+    .where('id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.received_at]));
+}
+
 /** A stored answer with its request. */
 export interface StoredAnswer {
   readonly id: string;

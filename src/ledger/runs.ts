@@ -155,6 +155,18 @@ export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
   return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: null };
 }
 
+/** Returns the id of the newest run of a sync; null if it never ran. */
+export async function newestRunId(ops: Ops, sync: string): Promise<string | null> {
+  const newest = await ops
+    .selectFrom('runs')
+    .select('id')
+    .where('sync', '=', sync)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return newest?.id ?? null;
+}
+
 /** Records the quote of a run's plan. */
 export async function setQuote(ops: Ops, runId: string, quote: QuotedPoints): Promise<void> {
   await ops

@@ -37,6 +37,15 @@ const actions = (): Lines =>
     { language: 'sh', tags: [], body: textOf('deploy/github-actions.yaml').replaceAll('"$MAX_POINTS"', '500') },
   ]);
 
+const planCost = (): Lines =>
+  commandLinesOf([
+    {
+      language: 'sh',
+      tags: [],
+      body: textOf('deploy/github/plan-cost.yaml').replaceAll('"$BASE"', 'main').replaceAll('"$FAIL_ABOVE"', '500'),
+    },
+  ]);
+
 /** What `run_sync` puts together; `python.test.ts` sees it do so. */
 const python: Lines = [['sync', '--json'], 'sync a b --json --max-points 5'.split(' ')];
 
@@ -48,6 +57,7 @@ const places: readonly (readonly [string, Lines, number])[] = [
   ['deploy/kubernetes', kubernetes(), 4],
   ['deploy/systemd', systemd(), 4],
   ['deploy/github-actions.yaml', actions(), 1],
+  ['deploy/github/plan-cost.yaml', planCost(), 1],
   ['deploy/python', python, 2],
   ['docs/deploy.md', [...commandLinesOf(blocksOf(page)), ...inline], 5],
 ];

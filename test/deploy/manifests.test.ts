@@ -239,3 +239,23 @@ describe('deploy/github-actions.yaml', () => {
     for (const it of used) expect(it).toMatch(/^actions\/[\w-]+@[0-9a-f]{40}$/);
   });
 });
+
+describe('deploy/github/plan-cost.yaml', () => {
+  const path = 'deploy/github/plan-cost.yaml';
+
+  it('is a workflow that comments on pull requests of the repository itself, and holds no token of the service', () => {
+    expect(workflowProblems(documentOf(path))).toEqual([]);
+    expect(documentOf(path)).toMatchObject({
+      permissions: { contents: 'read', 'pull-requests': 'write' },
+      jobs: { cost: { if: expect.stringContaining('head.repo.full_name == github.repository') } },
+    });
+    expect(textOf(path)).not.toContain('SLUICE_SERVICE_TOKEN');
+  });
+
+  it('uses the actions and the Node of the other workflow', () => {
+    const pinned = (file: string): readonly string[] =>
+      [...textOf(file).matchAll(/(?:uses: actions\/(?:checkout|setup-node)|node-version).*/g)].map(([it]) => it);
+    expect(pinned(path).length).toBe(3);
+    expect(pinned(path)).toEqual(pinned('deploy/github-actions.yaml'));
+  });
+});

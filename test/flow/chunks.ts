@@ -59,7 +59,7 @@ export async function shared(
     {
       definition,
       options: { refresh: false, failOnTruncated: false },
-      budget: await invocationBudget(own, read.budget, undefined, it.effects),
+      budget: await invocationBudget(own, read.budget, {}, it.effects),
       rowCounter: openRowCounter(),
       spooled: [],
       share: { chunkSize, enqueue: async (_, given) => void orders.push(...given) },

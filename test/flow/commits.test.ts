@@ -37,7 +37,7 @@ async function sideBySide(scene: Scene, warehouse: Warehouse, yaml: string) {
     onNotice: notices.push.bind(notices),
   };
   const it = await openInvocation(read, warehouse, effects);
-  const budget = await invocationBudget(warehouse, read.budget, undefined, effects);
+  const budget = await invocationBudget(warehouse, read.budget, {}, effects);
   const options = { refresh: false, failOnTruncated: false };
   try {
     return await Promise.all(

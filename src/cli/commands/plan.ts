@@ -1,11 +1,12 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
-import { DAY_MS } from '../../day.ts';
-import type { Config, SyncDefinition } from '../../config/definition.ts';
-import type { Level } from '../../plan/pricing/price-book.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { Config } from '../../config/definition.ts';
+import { EXIT, UsageError } from '../../errors.ts';
+import type { Context } from '../context.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
-import { type Planned, planText, type SyncQuote } from '../text/plan-text.ts';
+import { asJson } from '../terminal/json.ts';
+import { writeOutputFile } from '../terminal/output-file.ts';
+import { planText } from '../text/plan-text.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
@@ -22,22 +23,72 @@ export const plan = command({
     refresh: { type: 'flag', about: 'As for sync --refresh: plan requests with fresh answers too.' },
     from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
     to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
+    output: {
+      type: 'text',
+      value: 'FILE',
+      about:
+        'Save the plan in this file. sluice sync --plan FILE sends exactly its requests, and refuses if anything moved since. ' +
+        'The file contains digests, and the fields of up to 1,000 requests of each sync.',
+    },
+    against: {
+      type: 'text',
+      value: 'OTHER',
+      about:
+        'Show what the config costs a month compared with another config file, or with the same file at a git revision such as main.',
+    },
+    'fail-above': {
+      type: 'number',
+      min: 0,
+      value: 'POINTS',
+      about: 'With --against: end with exit code 4 if a month costs more points than that in addition.',
+    },
+    markdown: { type: 'flag', about: 'With --against: print Markdown for a comment on a pull request.' },
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan (default: all).' } },
   examples: [
     { line: 'sluice plan', about: 'Plan every sync of the config.' },
     { line: 'sluice plan --json filings', about: 'Plan one sync, for a program.' },
+    {
+      line: 'sluice plan --output plan.json',
+      about: 'Save the plan, to review it before sluice sync --plan plan.json.',
+    },
   ],
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
+    const { against } = args;
+    refuseFlags(args);
+    if (against !== undefined)
+      return comparePlans(context, config, { ...args, against, failAbove: args['fail-above'] });
     const options = {
       refresh: args.refresh,
       ...(args.from !== undefined && { from: args.from }),
       ...(args.to !== undefined && { to: args.to }),
     };
-    const quoted = await withWarehouse(context, config, (warehouse) => quote(config, warehouse, args.names, options));
-    show(context, quoted, () =>
-      planText(quoted, { syncCommand: syncCommandOf(args), budget: config.budget }, context.out),
+    const made = await withWarehouse(context, config, async (warehouse) => {
+      const [{ quoteSyncs, summarizePlan }, { makeSavedPlan }, { ensureSchema }] = await Promise.all([
+        import('../../flow/forecast/quote-syncs.ts'),
+        import('../../flow/saved-plan/save-plan.ts'),
+        import('../../warehouse/migrate/migrate.ts'),
+      ]);
+      await ensureSchema(warehouse);
+      const now = warehouse.clock.now();
+      const quoted = await quoteSyncs(warehouse, config, args.names, options, now);
+      const planned = await summarizePlan(warehouse, config, quoted, now);
+      return { planned, saved: await makeSavedPlan(warehouse, config, quoted, options, now) };
+    });
+    const { output } = args;
+    if (output !== undefined)
+      await writeOutputFile('plan', '--output', {
+        path: output,
+        content: context.redactor.redact(asJson(made.saved)),
+      });
+    const saved =
+      output === undefined ? undefined : { file: output, most: made.saved.most, leftOut: made.saved.leftOut };
+    const syncCommand = saved
+      ? `sluice sync ${[...configFlag(args), '--plan', shellWord(saved.file)].join(' ')}`
+      : syncCommandOf(args);
+    show(context, { ...made.planned, ...(saved && { saved }) }, () =>
+      planText(made.planned, { syncCommand, budget: config.budget, saved }, context.out),
     );
     return 0;
   },
@@ -52,7 +103,7 @@ function syncCommandOf(given: {
   readonly to: string | undefined;
 }): string {
   const flags = [
-    ...(given.config === undefined ? [] : ['--config', shellWord(given.config)]),
+    ...configFlag(given),
     ...(given.refresh ? ['--refresh'] : []),
     ...(given.from === undefined ? [] : ['--from', given.from]),
     ...(given.to === undefined ? [] : ['--to', given.to]),
@@ -60,108 +111,67 @@ function syncCommandOf(given: {
   return ['sluice sync', ...flags, ...given.names].join(' ');
 }
 
-async function quote(
-  config: Config,
-  warehouse: Warehouse,
-  names: readonly string[],
-  options: { readonly refresh: boolean; readonly from?: string; readonly to?: string },
-): Promise<Planned> {
-  const [
-    { checkQueries },
-    { planSync },
-    { openPlan },
-    { openForecast },
-    { operationsOf },
-    { readPrices },
-    { selectSyncs },
-    { QuestionTotals, quoteOf, totalQuote },
-    { limiterName },
-    { ensureSchema },
-  ] = await Promise.all([
-    import('../../flow/queries/check-queries.ts'),
-    import('../../flow/prepare/plan-sync.ts'),
-    import('../../flow/forecast/open-plan.ts'),
-    import('../../flow/forecast/pending.ts'),
-    import('../../warehouse/connect/operations-db.ts'),
-    import('../../control/budget/read-price-book.ts'),
-    import('../../plan/order.ts'),
-    import('../../plan/pricing/quote.ts'),
-    import('../../control/limiter/shared-slots.ts'),
-    import('../../warehouse/migrate/migrate.ts'),
-  ]);
-  await ensureSchema(warehouse);
-  const at = warehouse.clock.now();
-  const definitions = selectSyncs(config.syncs, names);
-  await checkQueries(warehouse, definitions);
-  const syncs: SyncQuote[] = [];
-  const seen: Record<string, readonly Level[]> = {};
-  for (const definition of definitions) {
-    const endpoint = definition.endpoint.name;
-    const left = await openPlan(warehouse, definition, options, at);
-    const { parts } = left ?? (await planSync(warehouse, definition, options, at));
-    const prices = await readPrices(warehouse, config, definition);
-    const ops = operationsOf(warehouse);
-    const forecast = await openForecast(ops, definition, at);
-    const totals = new QuestionTotals();
-    let [requests, notSent, covered] = [0, 0, 0];
-    for await (const part of parts(ops)) {
-      requests += part.tasks.length;
-      notSent += new Set([...part.givenUp, ...part.failing.keys()]).size;
-      covered += 'covered' in part ? part.covered : 0;
-      (await forecast(part)).forEach((question) => totals.add(question));
-    }
-    const quoted = quoteOf(requests - notSent, totals, prices, endpoint === LOG_ENDPOINT, config.service);
-    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notSent };
-    syncs.push({
-      sync: definition.name,
-      endpoint,
-      ...quoted,
-      ...counts,
-      waitsFor: parentsAmong(syncs, definition),
-      continues: left?.continues ?? null,
-    });
-    seen[endpoint] = prices.levels;
-  }
-  const total = totalQuote(syncs, config.service);
-  const known = await readPlanned(warehouse, limiterName(config.service.url, config.service.token?.reveal() ?? ''), at);
-  const { balance, unverified } = known;
-  return {
-    syncs,
-    total,
-    unverified,
-    balance: balance && {
-      ...balance,
-      leftLikely: balance.points - total.likely,
-      leftAtLeast: balance.points - total.most,
-    },
-    prices: seen,
+const configFlag = ({ config }: { readonly config: string | undefined }): readonly string[] =>
+  config === undefined ? [] : ['--config', shellWord(config)];
+
+/** Throws a UsageError for flags that have no effect together. */
+function refuseFlags(given: {
+  readonly names: readonly string[];
+  readonly against: string | undefined;
+  readonly refresh: boolean;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly output: string | undefined;
+  readonly markdown: boolean;
+  readonly 'fail-above': number | undefined;
+}): void {
+  const { names, against, refresh, from, to, output, markdown } = given;
+  const isGiven = {
+    '--refresh': refresh,
+    '--from': from,
+    '--to': to,
+    '--output': output,
+    names: names.length > 0,
   };
+  const needs = { '--markdown': markdown, '--fail-above': given['fail-above'] };
+  const wrong = Object.entries(against === undefined ? needs : isGiven).flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : [name],
+  );
+  if (wrong.length > 0)
+    throw new UsageError(
+      `plan: ${wrong.join(', ')} ${against === undefined ? 'without' : 'with'} --against; allowed with it are --fail-above and --markdown`,
+      { next: 'Leave one of them out; --against compares all syncs of both configs.' },
+    );
 }
 
-/** How far back the plan looks for requests that the log has not confirmed. */
-const UNVERIFIED_MS = 30 * DAY_MS;
-
-/** The balance and the unverified points that the warehouse knows, without a request to the service. */
-async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
-  const [{ lastBalance, readBalance }, { unverifiedPoints }, { spentSince }, { operationsOf }] = await Promise.all([
-    import('../../control/budget/balance.ts'),
-    import('../../ledger/log-costs.ts'),
-    import('../../control/budget/shared-budget.ts'),
-    import('../../warehouse/connect/operations-db.ts'),
-  ]);
-  const unverified = await unverifiedPoints(operationsOf(warehouse), {
-    since: new Date(now.getTime() - UNVERIFIED_MS),
+/** Prices this config and the other one on the same warehouse; returns the exit code. */
+async function comparePlans(
+  context: Context,
+  config: Config,
+  given: { readonly against: string; readonly markdown: boolean; readonly failAbove: number | undefined },
+): Promise<number> {
+  const { against, markdown, failAbove = null } = given;
+  const { configAt } = await import('../config-at.ts');
+  const other = await configAt(context, config, against);
+  const [before, after] = await withWarehouse(context, config, async (warehouse) => {
+    const [{ monthlyCosts }, { firingsUntil }, { ensureSchema }] = await Promise.all([
+      import('../../flow/forecast/monthly-cost.ts'),
+      import('../../engine/firings.ts'),
+      import('../../warehouse/migrate/migrate.ts'),
+    ]);
+    await ensureSchema(warehouse);
+    const now = warehouse.clock.now();
+    const costs = (of: Config) => monthlyCosts(warehouse, of, { now, firingsUntil });
+    return [await costs(other), await costs(config)];
   });
-  const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];
-  const newest = read && (!logged || logged.at <= read.readAt) ? { ...read, at: read.readAt } : logged;
-  if (!newest) return { balance: null, unverified };
-  // The balance includes the request that shows it, so the count starts one millisecond later.
-  const { points } = await spentSince(warehouse, new Date(newest.at.getTime() + 1));
-  return { balance: { points: newest.points - Number(points), at: newest.at.toISOString() }, unverified };
-}
-
-/** The parents that have requests to send, if the sync reads its inputs from the warehouse. */
-function parentsAmong(planned: readonly SyncQuote[], { after, forEach }: SyncDefinition): string[] {
-  if (forEach?.some(({ from }) => from === 'query') !== true) return [];
-  return planned.filter((it) => after.includes(it.sync) && it.requests > it.fresh).map(({ sync }) => sync);
+  const [{ costChange }, { ASSUMPTIONS, costChangeMarkdown, costChangeText }, { MONTH_DAYS }] = await Promise.all([
+    import('../../plan/forecast/cost-change.ts'),
+    import('../text/cost-change-text.ts'),
+    import('../../flow/forecast/monthly-cost.ts'),
+  ]);
+  const changes = costChange(before, after);
+  const isAbove = failAbove !== null && changes.total.change > failAbove;
+  const priced = { against, days: MONTH_DAYS, ...changes, assumptions: ASSUMPTIONS, failAbove, isAbove };
+  show(context, priced, () => (markdown ? costChangeMarkdown(priced) : costChangeText(priced, context.out)));
+  return isAbove ? EXIT.rejects : EXIT.complete;
 }

@@ -1,6 +1,8 @@
 /** `sluice sync`: runs the syncs of a config and prints a summary. */
 import type { Summary } from '../../ledger/summary.ts';
 import type { SyncOptions } from '../../flow/run/sync-run.ts';
+import { UsageError } from '../../errors.ts';
+import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
 import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
@@ -36,14 +38,23 @@ export const sync = command({
       value: 'POINTS',
       about: 'Maximum number of points that this invocation may spend.',
     },
+    plan: {
+      type: 'text',
+      value: 'FILE',
+      about:
+        'Send exactly the requests of a plan that sluice plan --output saved, for at most its points. ' +
+        'Refuse with exit code 2 if the config, inputs, fresh answers, prices or the day moved since. Parts of full answers are within its points.',
+    },
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run (default: all).' } },
   examples: [
     { line: 'sluice sync', about: 'Run every sync of the config.' },
     { line: 'sluice sync pages costs --max-points 50', about: 'Run two syncs, for at most 50 points.' },
+    { line: 'sluice sync --plan plan.json', about: 'Run a saved plan.' },
     { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'Run a sync for one quarter.' },
   ],
   run: async (args, context) => {
+    const plan = args.plan === undefined ? undefined : await readPlan(args.plan, args);
     const config = await readConfig(context, args.config);
     requireToken(config);
     const summary = await runWithProgress(context, config, {
@@ -54,12 +65,44 @@ export const sync = command({
       ...(args.from !== undefined && { from: args.from }),
       ...(args.to !== undefined && { to: args.to }),
       ...(args['max-points'] !== undefined && { maxPoints: args['max-points'] }),
+      ...(plan && { plan }),
     });
     const look = await nextStepLine(summary);
     show(context, summary, () => `${summaryText(summary, context.out)}${look}`);
     return summary.exitCode;
   },
 });
+
+/** Reads a saved plan. Throws a UsageError if the file is not valid, or if a flag would change the plan. */
+async function readPlan(
+  file: string,
+  given: {
+    readonly names: readonly string[];
+    readonly refresh: boolean;
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+  },
+): Promise<SavedPlan> {
+  const extra = [
+    ...(given.names.length > 0 ? ['names of syncs'] : []),
+    ...(given.refresh ? ['--refresh'] : []),
+    ...(given.from === undefined ? [] : ['--from']),
+    ...(given.to === undefined ? [] : ['--to']),
+  ];
+  if (extra.length > 0)
+    throw new UsageError(`sync: --plan is given with ${extra.join(', ')}; the saved plan sets them`, {
+      next: 'Leave them out, or make another plan with sluice plan --output FILE.',
+    });
+  const { parseSavedPlan } = await import('../../plan/saved/saved-plan.ts');
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`sync: ${file} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'})`, {
+      next: 'Name a file that sluice plan --output wrote.',
+      cause,
+    });
+  });
+  return parseSavedPlan(file, text);
+}
 
 /** Runs syncs and shows their progress. First it creates or updates the schema if that is allowed; last it sends alerts. */
 export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {

@@ -1,44 +1,11 @@
 /** Formats the output of `sluice plan` for people: a table of quotes, a sentence, and notes. */
 import type { Config } from '../../config/definition.ts';
-import type { UnverifiedPoints } from '../../ledger/summary.ts';
-import type { Level, Confidence } from '../../plan/pricing/price-book.ts';
+import type { Planned, SyncQuote } from '../../flow/forecast/quote-syncs.ts';
+import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
+import type { Confidence } from '../../plan/pricing/price-book.ts';
 import type { Quote } from '../../plan/pricing/quote.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { column, duration, fields, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
-
-/** The result of a plan: quotes, the balance, and the prices behind the quotes. */
-export interface Planned {
-  readonly syncs: readonly SyncQuote[];
-  readonly total: Quote;
-  /** The balance now and after the plan; null if the warehouse does not know it. */
-  readonly balance: PlannedBalance | null;
-  /** Requests of earlier runs whose cost the request log has not confirmed. */
-  readonly unverified: UnverifiedPoints;
-  /** By endpoint, the cost of its calls in the request log, by the items requested and returned. */
-  readonly prices: Readonly<Record<string, readonly Level[]>>;
-}
-
-/** The balance now and after the plan. */
-interface PlannedBalance {
-  /** Points left according to the request log, minus the requests that were sent since. */
-  readonly points: number;
-  /** When the log was read, or when the logged request started. */
-  readonly at: string;
-  /** Points left after the plan, at its likely and at its maximum cost. */
-  readonly leftLikely: number;
-  readonly leftAtLeast: number;
-}
-
-export interface SyncQuote extends Quote {
-  readonly sync: string;
-  readonly endpoint: string;
-  /** Requests that are listed as failing and not sent again. No other figure includes them. */
-  readonly failing: number;
-  /** Syncs of the same plan that would first load rows for the queries of this one. */
-  readonly waitsFor: readonly string[];
-  /** The stopped run that would be continued; null if a new run would start. */
-  readonly continues: string | null;
-}
 
 /** The words for each degree of confidence in a price or a quote. */
 export const CONFIDENCE: Readonly<Record<Confidence, string>> = { guess: 'guess', some: 'fair', good: 'good' };
@@ -47,6 +14,13 @@ interface PlanTextOptions {
   /** The command that runs the plan. */
   readonly syncCommand: string;
   readonly budget: Config['budget'];
+  /** The file with the saved plan; absent if the plan is not saved. */
+  readonly saved?: SavedPlanFile | undefined;
+}
+
+/** A saved plan and its file. */
+export interface SavedPlanFile extends Pick<SavedPlan, 'most' | 'leftOut'> {
+  readonly file: string;
 }
 
 /** The known balance and the unverified points; empty without a limit in points. */
@@ -100,7 +74,7 @@ export function planText(planned: Planned, options: PlanTextOptions, channel: Ch
 function notes(
   syncs: readonly SyncQuote[],
   total: Quote,
-  { syncCommand, budget: { perRun } }: PlanTextOptions,
+  { syncCommand, budget: { perRun }, saved }: PlanTextOptions,
 ): string[] {
   const waiting = syncs.filter(({ waitsFor }) => waitsFor.length > 0);
   const readings = waiting.map(
@@ -117,7 +91,7 @@ function notes(
     (it) =>
       `${it.sync}: ${withNoun(it.failing, 'request')} not sent, because the last answers could not be read or never arrived; to send again, run sluice sync --refresh ${it.sync}.`,
   );
-  if (total.requests === total.fresh) return [...readings, ...gaps];
+  if (total.requests === total.fresh && !saved) return [...readings, ...gaps];
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
@@ -126,6 +100,8 @@ function notes(
     ...(isBounded
       ? [`A run stops at ${withNoun(perRun, 'point')} (budget.per_run); the remaining requests stay planned.`]
       : []),
+    ...(saved?.leftOut ?? []).map(({ sync, because }) => `${sync} is not part of the saved plan: ${because}.`),
+    ...(saved ? [`Saved in ${saved.file}: a run of it spends at most ${withNoun(saved.most, 'point')}.`] : []),
     `next: ${syncCommand}`,
   ];
 }

@@ -17,6 +17,13 @@ export interface BudgetEffects extends RetryEffects {
   readonly now: () => Date;
 }
 
+/** Limits in points that a command sets; an absent one means no limit. */
+export interface InvocationLimits {
+  readonly maxPoints?: number | undefined;
+  /** The most that a saved plan promises. */
+  readonly planPoints?: number | undefined;
+}
+
 /**
  * Creates a guard for all syncs of an invocation together. Limits per run and per invocation are counted in this
  * process; the limits of a day and of the balance are shared with all processes on the warehouse.
@@ -24,10 +31,11 @@ export interface BudgetEffects extends RetryEffects {
 export async function invocationBudget(
   warehouse: Warehouse,
   { perRun, perDay, keep }: Budget,
-  maxPoints: number | undefined,
+  { maxPoints, planPoints }: InvocationLimits,
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
   const limits: Limit[] = [];
+  if (planPoints !== undefined) limits.push({ what: 'the most of the saved plan', points: planPoints, spent: 0 });
   if (maxPoints !== undefined) limits.push({ what: '--max-points', points: maxPoints, spent: 0 });
   if (perRun !== undefined) limits.push({ what: 'budget.per_run', points: perRun, spent: 0 });
   const own = openBudget(limits);
@@ -110,7 +118,7 @@ export async function chunkBudget(
   order: Parameters<typeof sharedRunCounter>[0],
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
-  const invocation = await invocationBudget(warehouse, shared, undefined, effects);
+  const invocation = await invocationBudget(warehouse, shared, {}, effects);
   const ofRun = { what: 'budget.per_run', points: perRun ?? Number.POSITIVE_INFINITY };
   const ofSync = { what: 'the budget of this sync per run', points: budgetPerRun ?? Number.POSITIVE_INFINITY };
   const least = ofSync.points <= ofRun.points ? ofSync : ofRun;

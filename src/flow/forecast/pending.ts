@@ -42,8 +42,13 @@ interface Root {
   readonly open: RequestBody[];
 }
 
+/** A question of a plan that needs requests, with its task. */
+export interface PendingQuestion extends QuotedQuestion {
+  readonly task: Task;
+}
+
 /** Returns the questions of a part of a plan that need requests, each with the expected requests. */
-export type Forecast = (plan: PlanToAsk) => Promise<readonly QuotedQuestion[]>;
+export type Forecast = (plan: PlanToAsk) => Promise<readonly PendingQuestion[]>;
 
 /** Opens the forecast of a sync, which the parts of its plan share. */
 export async function openForecast(ops: Ops, definition: SyncDefinition, now: Date): Promise<Forecast> {
@@ -62,11 +67,11 @@ export async function openForecast(ops: Ops, definition: SyncDefinition, now: Da
     if (mayGrow) sent ??= sentBefore(await questionsSent(ops, definition.name));
     return pending.map(({ task, open }, index) => {
       const allowance = allowed[index];
-      if (!allowance || requestsOf(allowance) === 1) return { open, ...(allowance && { most: allowance }) };
+      if (!allowance || requestsOf(allowance) === 1) return { task, open, ...(allowance && { most: allowance }) };
       // The question itself already has an answer.
       const most = plan.fresh.has(task.requestKey) ? less(allowance, countOf(task.request)) : allowance;
       const usual = sent?.(definition, task);
-      return { open, most, ...(usual && { usual }) };
+      return { task, open, most, ...(usual && { usual }) };
     });
   };
 }

@@ -13,6 +13,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
+import { assertSameRun, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
@@ -40,6 +41,8 @@ export interface PrepareOptions extends RetryEffects {
   readonly missing?: readonly MissingSpools[];
   /** The spool of this process. */
   readonly ownSpool?: SpoolPlace | undefined;
+  /** The saved plan that the run must have; absent, any plan is made. */
+  readonly expected?: ExpectedPlan | undefined;
   /** Called with requests of abandoned runs that may have been charged without an answer. */
   readonly onLost: (requestId: string) => void;
 }
@@ -53,13 +56,26 @@ export const forgottenNotice = (sync: string, count: number): Notice => ({
 
 /**
  * Returns the run to execute: an open one, or a new one with its complete plan in the ledger and a quote. Throws a
- * TransientError if a spool that may hold answers of the open run cannot be found.
+ * TransientError if a spool that may hold answers of the open run cannot be found, and a UsageError for a plan other than
+ * the expected one.
  */
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
-  { options, holder, startedAt: now, prices, chunkSize, missing = [], ownSpool, onLost, ...retry }: PrepareOptions,
+  prepare: PrepareOptions,
 ): Promise<PreparedRun> {
+  const {
+    options,
+    holder,
+    startedAt: now,
+    prices,
+    chunkSize,
+    missing = [],
+    ownSpool,
+    expected,
+    onLost,
+    ...retry
+  } = prepare;
   const request = {
     sync: definition.name,
     endpoint: definition.endpoint.name,
@@ -80,6 +96,7 @@ export async function prepareRun(
           const held = missing.find((it) => it.runId === runId);
           if (held) throw missingSpoolError(definition.name, held);
         });
+        if (expected) assertSameRun(expected, found.run?.id);
         for (const id of found.lost) lost.add(id);
         return found.run;
       }),
@@ -93,7 +110,7 @@ export async function prepareRun(
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
   // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
-  const recording = { definition, plan, prices, now, chunkSize: isWalk ? undefined : chunkSize };
+  const recording = { definition, plan, prices, now, chunkSize: isWalk ? undefined : chunkSize, expected };
   const spools = ownSpool ? [ownSpool] : [];
   // A commit with a lost connection may have succeeded, so this outlives the attempt.
   let recorded: RecordedPlan | undefined;

@@ -10,6 +10,8 @@ import { QuestionTotals } from '../../plan/pricing/quote.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { openForecast } from '../forecast/pending.ts';
+import { PlannedRequests } from '../forecast/planned-requests.ts';
+import { assertSameRequests, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import type { SyncPlan } from './plan-sync.ts';
 
 export interface RecordedPlan {
@@ -27,16 +29,22 @@ export interface RecordPlanOptions {
   readonly now: Date;
   /** Most requests of a chunk; absent, the run has no chunks. */
   readonly chunkSize: number | undefined;
+  /** The saved plan that the run must have; absent, any plan is recorded. */
+  readonly expected?: ExpectedPlan | undefined;
 }
 
-/** Records the plan. Use the transaction that creates the run, so that no run is planned partly. */
+/**
+ * Records the plan. Use the transaction that creates the run, so that no run is planned partly. Throws a UsageError for a
+ * plan other than the expected one.
+ */
 export async function recordPlan(
   ops: Ops,
   run: Run,
-  { definition, plan, prices, now, chunkSize }: RecordPlanOptions,
+  { definition, plan, prices, now, chunkSize, expected }: RecordPlanOptions,
 ): Promise<RecordedPlan> {
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals();
+  const planned = expected && new PlannedRequests(definition, expected.horizon);
   const chunks = chunkSize === undefined ? undefined : new ChunkPlan(chunkSize);
   const reliedInputs: RequestBody[] = [];
   let [covered, forgotten] = [0, 0];
@@ -45,7 +53,9 @@ export async function recordPlan(
     covered += part.covered;
     forgotten += part.forgotten;
     for (const input of part.reliedInputs) reliedInputs.push(input);
-    for (const question of await forecast(part)) totals.add(question);
+    const pending = await forecast(part);
+    for (const question of pending) totals.add(question);
+    planned?.add(part, pending);
     await recording;
     // The next part is planned while the database executes this statement.
     recording = planRequests(ops, run, part.tasks, {
@@ -57,6 +67,7 @@ export async function recordPlan(
     recording.catch(() => undefined);
   }
   await recording;
+  if (expected && planned) assertSameRequests(expected, planned);
   if (chunks && chunks.sizes.length > 0) await planChunks(ops, run.id, chunks.sizes);
   const quote = { requests: totals.openRequests, ...totals.points(prices) };
   await setQuote(ops, run.id, quote);

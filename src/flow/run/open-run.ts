@@ -48,7 +48,7 @@ export async function recoverPaidAnswers(
 /** Continues the open run of the sync, or plans a new one, and settles what a dead process left in flight. */
 export async function openRun(
   invocation: Invocation,
-  { definition, options, budget, rowCounter, share, spans }: SyncRun,
+  { definition, options, budget, rowCounter, share, spans, expected }: SyncRun,
   { startedAt, held: { holder, lease, signal }, missing }: RunStart,
 ): Promise<OpenedRun> {
   const { warehouse, config, effects } = invocation;
@@ -65,6 +65,7 @@ export async function openRun(
     missing,
     ownSpool: invocation.spools.own,
     chunkSize: share?.chunkSize,
+    expected,
     onLost: (id) => {
       lost.push(id);
       effects.onNotice(abandonedAnswerNotice(definition.name, id));

@@ -1,8 +1,10 @@
 /** The input of one sync: what the caller wants, and what its process shares with other syncs. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
+import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
 import type { SpooledFiles } from '../../recovery/spool/spool.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
+import type { ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import type { RowCounter } from './analyze-tables.ts';
 import type { ShareOptions } from './share-run.ts';
 import type { RunStop } from './stop-controller.ts';
@@ -20,16 +22,20 @@ export interface SyncOptions {
   readonly maxPoints?: number;
   /** Count answers as lost that may be in spools that cannot be found; `in_doubt` then decides about their requests. */
   readonly abandonSpool?: boolean;
+  /** Run exactly this plan. Its syncs, `refresh`, `from` and `to` replace the options of these names. */
+  readonly plan?: SavedPlan;
 }
 
 export interface SyncRun {
   readonly definition: SyncDefinition;
-  readonly options: Omit<SyncOptions, 'names' | 'maxPoints'>;
+  readonly options: Omit<SyncOptions, 'names' | 'maxPoints' | 'plan'>;
   readonly budget: MeteredBudget;
   readonly rowCounter: RowCounter;
   /** Answers of all syncs that were on disk at the start. */
   readonly spooled: readonly SpooledFiles[];
   readonly onStop?: (stop: RunStop) => void;
+  /** The saved plan that the run must have; absent, any plan is made. */
+  readonly expected?: ExpectedPlan | undefined;
   /** Lets other workers take part in a large run; absent, this process executes it alone. */
   readonly share?: ShareOptions;
   /** Traces the run. */

@@ -1,0 +1,158 @@
+/** What the schedules of a config cost in 30 days, from the prices and the stored answers of the warehouse. */
+import { readPrices } from '../../control/budget/read-price-book.ts';
+import type { Config, SyncDefinition } from '../../config/definition.ts';
+import { addDays, DAY_MS, dayOf } from '../../day.ts';
+import { receivedAtOf } from '../../ledger/answers.ts';
+import type { MonthlyCost } from '../../plan/forecast/cost-change.ts';
+import { dueQuestions, type QuestionGroup } from '../../plan/forecast/due-questions.ts';
+import { orderSyncs } from '../../plan/order.ts';
+import type { PriceBook } from '../../plan/pricing/price-book.ts';
+import { QuestionTotals } from '../../plan/pricing/quote.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { PlanOptions } from '../prepare/plan-hash.ts';
+import { planSync } from '../prepare/plan-sync.ts';
+import { checkQueries } from '../queries/check-queries.ts';
+import { openForecast } from './pending.ts';
+
+/** Days of a month in a forecast. */
+export const MONTH_DAYS = 30;
+
+/** Returns the firings of a schedule after one instant, up to another. */
+export type FiringsUntil = (
+  schedule: NonNullable<SyncDefinition['schedule']>,
+  after: Date,
+  until: Date,
+) => readonly Date[];
+
+/**
+ * Returns the expected cost of each sync in the 30 days after `now`, parents first. Inputs and prices are those of now.
+ * Throws a UsageError for inputs that fail.
+ */
+export async function monthlyCosts(
+  warehouse: Warehouse,
+  config: Config,
+  { now, firingsUntil }: { readonly now: Date; readonly firingsUntil: FiringsUntil },
+): Promise<readonly MonthlyCost[]> {
+  const definitions = orderSyncs(config.syncs);
+  await checkQueries(warehouse, definitions);
+  const until = new Date(now.getTime() + MONTH_DAYS * DAY_MS);
+  const firings = new Map<string, readonly Date[]>();
+  for (const { name, schedule, after } of definitions) {
+    // A sync without a schedule starts when its parents end.
+    const times = schedule
+      ? firingsUntil(schedule, now, until)
+      : after.flatMap((parent) => firings.get(parent) ?? []).toSorted((a, b) => a.getTime() - b.getTime());
+    firings.set(
+      name,
+      times.filter((at, index) => at.getTime() !== times[index - 1]?.getTime()),
+    );
+  }
+  const costs: MonthlyCost[] = [];
+  for (const definition of definitions)
+    costs.push(
+      await monthlyCostOf({ warehouse, config, definition, now, firings: firings.get(definition.name) ?? [] }),
+    );
+  return costs;
+}
+
+interface CostContext {
+  readonly warehouse: Warehouse;
+  readonly config: Pick<Config, 'prices'>;
+  readonly definition: SyncDefinition;
+  readonly now: Date;
+  readonly firings: readonly Date[];
+}
+
+async function monthlyCostOf(context: CostContext): Promise<MonthlyCost> {
+  const { warehouse, config, definition, firings, now } = context;
+  const prices = await readPrices(warehouse, config, definition);
+  const groups = await questionGroups(context);
+  const due = dueQuestions(firings.length === 0 ? [now] : firings, groups);
+  const [firstRange, laterRange] = rangesOf(context);
+  const first = await costOfQuestion(context, prices, firstRange);
+  const later = laterRange === undefined ? first : await costOfQuestion(context, prices, laterRange);
+  const sum = (name: keyof QuestionCost): number =>
+    Math.round(due.reduce((total, it) => total + it.first * first[name] + it.again * later[name], 0) * 1000) / 1000;
+  return {
+    sync: definition.name,
+    endpoint: definition.endpoint.name,
+    firings: firings.length === 0 ? null : firings.length,
+    questions: due.reduce((total, it) => total + it.first + it.again, 0),
+    low: sum('low'),
+    likely: sum('likely'),
+    high: sum('high'),
+    confidence: prices.confidence,
+  };
+}
+
+/** The questions of the sync by their age limit and age, to the minute. */
+async function questionGroups({ warehouse, definition, now }: CostContext): Promise<readonly QuestionGroup[]> {
+  // A walk through the log is one question, whatever the number of its days.
+  if (definition.endpoint.paging.by === 'cursor') return [{ questions: 1, maxAgeMs: undefined, answeredMs: 0 }];
+  const ops = operationsOf(warehouse);
+  const { parts, maxAgeOf } = await planSync(warehouse, definition, { refresh: false }, now);
+  const groups = new Map<string, QuestionGroup>();
+  const add = (questions: number, maxAgeMs: number | undefined, answeredMs: number | undefined): void => {
+    const key = `${maxAgeMs} ${answeredMs}`;
+    groups.set(key, { questions: questions + (groups.get(key)?.questions ?? 0), maxAgeMs, answeredMs });
+  };
+  for await (const part of parts(ops)) {
+    const received = await receivedAtOf(ops, [...part.fresh.values()]);
+    const relied = new Set(part.reliedInputs.map(canonicalJson));
+    for (const { requestKey, input } of part.tasks) {
+      if (part.givenUp.has(requestKey) || part.failing.has(requestKey)) continue;
+      const at = received.get(part.fresh.get(requestKey) ?? '');
+      // An input with a watermark was requested before, at an unknown time.
+      const answeredMs = at === undefined ? (relied.has(canonicalJson(input)) ? 0 : undefined) : minuteOf(at);
+      add(1, ageLimitOf(definition, maxAgeOf(input)), answeredMs);
+    }
+    if (part.covered > 0) add(part.covered, ageLimitOf(definition, definition.maxAgeMs), minuteOf(now));
+  }
+  return [...groups.values()];
+}
+
+/** A window up to the present has a new day each day, whatever the age of its answers. */
+const ageLimitOf = ({ window }: SyncDefinition, maxAgeMs: number | undefined): number | undefined =>
+  window?.to === 'today' && maxAgeMs !== undefined ? Math.min(maxAgeMs, DAY_MS - 1) : maxAgeMs;
+
+const minuteOf = (at: Date): number => Math.floor(at.getTime() / 60_000) * 60_000;
+
+/** The plans that show the cost of a question: when it is new, and later, if its days are then fewer. */
+function rangesOf({ definition, now, firings }: CostContext): readonly [PlanOptions, PlanOptions?] {
+  const refresh = true;
+  const { window, lookbackMs, endpoint } = definition;
+  const today = dayOf(now);
+  if (endpoint.paging.by === 'cursor') return [{ refresh, from: addDays(today, -1) }];
+  if (!window) return [{ refresh }];
+  const to = window.to === 'today' ? today : window.to;
+  const between = Math.ceil(MONTH_DAYS / Math.max(1, firings.length));
+  const again = addDays(to, -Math.ceil(lookbackMs / DAY_MS) - between);
+  return [
+    { refresh, from: window.from, to },
+    { refresh, from: again > window.from ? again : window.from, to },
+  ];
+}
+
+interface QuestionCost {
+  readonly low: number;
+  readonly likely: number;
+  readonly high: number;
+}
+
+/** The average cost of a question of this plan, as if no answer were fresh. */
+async function costOfQuestion(
+  { warehouse, definition, now }: CostContext,
+  prices: PriceBook,
+  options: PlanOptions,
+): Promise<QuestionCost> {
+  const ops = operationsOf(warehouse);
+  const forecast = await openForecast(ops, definition, now);
+  const totals = new QuestionTotals();
+  const plan = await planSync(warehouse, definition, options, now);
+  for await (const part of plan.parts(ops)) for (const question of await forecast(part)) totals.add(question);
+  const { low, likely, high } = totals.points(prices);
+  const questions = definition.endpoint.paging.by === 'cursor' ? 1 : Math.max(1, totals.questions);
+  return { low: low / questions, likely: likely / questions, high: high / questions };
+}

@@ -1,0 +1,79 @@
+/** The forecast of a month, against what the schedules of that month are charged for. */
+import { describe, expect, it } from 'vitest';
+import { firingsUntil } from '../../../src/engine/firings.ts';
+import { monthlyCosts } from '../../../src/flow/forecast/monthly-cost.ts';
+import { postgresWarehouses } from '../../support/warehouse.ts';
+import { KNOWN_ALIASES } from '../../../src/sandbox/world/known.ts';
+import { configOf, SMALL, sceneIn, service } from '../scene.ts';
+import { DAY_MS } from '../clock.ts';
+
+const open = postgresWarehouses();
+const USERS = [...KNOWN_ALIASES, 'nobody-1'];
+const config = (syncs: string): string => `${service()}\nsyncs:\n${syncs}`;
+const groups = (schedule: string, more = ''): string =>
+  `  groups: { endpoint: pronet.group, schedule: "${schedule}", for_each: { group: ["1001", "1002", "1003"] }${more} }\n`;
+const COSTS = '  costs: { endpoint: token.requests }\n';
+
+const CHANGES: readonly (readonly [string, string])[] = [
+  ['a daily sync without max_age', groups('15 6 * * *')],
+  ['a daily sync with a max_age of a week', groups('15 6 * * *', ', max_age: 7d')],
+  [
+    'a sync on weekdays, with an unknown user',
+    `  users: { endpoint: microblog.user, schedule: "0 7 * * 1-5", max_age: 36h, for_each: { user: ${JSON.stringify(USERS)} } }\n`,
+  ],
+  [
+    'a window that grows',
+    `  filings: { endpoint: sec.search.companies, schedule: "0 5 * * *", request: { count: 100 }, window: { from: 2026-02-20, lookback: 3d } }\n`,
+  ],
+];
+
+describe('the cost of a month', () => {
+  it.each(CHANGES)('of $0 is within 10 % of what it is charged', async (_, yaml) => {
+    for (const seed of [1, 2, 3]) {
+      const scene = await sceneIn(await open(), { seed, size: SMALL });
+      const charged = (): number => scene.arrived().reduce((sum, { cost }) => sum + cost, 0);
+      // Two runs and their log show the prices, and how a question is split.
+      await scene.sync(config(yaml));
+      scene.clock.advance(DAY_MS);
+      await scene.sync(config(yaml));
+      await scene.sync(config(COSTS));
+      charged();
+      const { syncs } = await configOf(config(yaml), scene.sandbox.url);
+      const now = scene.clock.now();
+      const [cost] = await monthlyCosts(scene.warehouse, await configOf(config(yaml), scene.sandbox.url), {
+        now,
+        firingsUntil,
+      });
+      const schedule = syncs[0]?.schedule;
+      if (!cost || !schedule) throw new Error('no sync was priced');
+      const firings = firingsUntil(schedule, now, new Date(now.getTime() + 30 * DAY_MS));
+      for (const at of firings) {
+        scene.clock.advance(at.getTime() - scene.clock.now().getTime());
+        await scene.sync(config(yaml));
+      }
+      const spent = charged();
+      expect(spent).toBeGreaterThan(0);
+      expect
+        .soft(Math.abs(cost.likely - spent) / spent, `seed ${seed}: ${cost.likely} for ${spent}`)
+        .toBeLessThanOrEqual(0.1);
+      expect(cost.firings).toBe(firings.length);
+    }
+  });
+
+  it('of a sync that nothing fires is one run, and a child without a schedule follows its parents', async () => {
+    const scene = await sceneIn(await open());
+    const child = '  users: { endpoint: microblog.user, after: [groups], for_each: { user: [u1] } }\n';
+    const priced = async (yaml: string) =>
+      monthlyCosts(scene.warehouse, await configOf(config(yaml), scene.sandbox.url), {
+        now: scene.clock.now(),
+        firingsUntil,
+      });
+    expect(await priced(`${groups('0 6 * * 1')}${child}`)).toMatchObject([
+      { sync: 'groups', firings: 4, questions: 12 },
+      { sync: 'users', firings: 4, questions: 4 },
+    ]);
+    expect(await priced(child.replace(', after: [groups]', ''))).toMatchObject([
+      { firings: null, questions: 1, likely: 1 },
+    ]);
+  });
+});
