@@ -2,8 +2,8 @@
 import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
-import { readWatermarks } from '../../ledger/watermarks.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { readWatermarks, type Watermarks } from '../../ledger/watermarks.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { inputFiles } from '../../plan/input-files.ts';
@@ -22,15 +22,10 @@ import type { FailingRequest } from '../../ledger/unreadable-answers.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
-import { LOG_WATERMARK, parseLogWatermark } from '../run/move-watermarks.ts';
-import {
-  isCovered,
-  reachedDay,
-  slicesToRetry,
-  parseWindowWatermark,
-  windowWatermarkName,
-  withoutOverlap,
-} from './window-watermark.ts';
+import { parseLogWatermark } from '../run/move-watermarks.ts';
+import { sinceResets } from './since-resets.ts';
+import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
+import { LOG_WATERMARK, windowWatermarkName } from './watermark-name.ts';
 
 /** The plan of a sync at this time, in parts, so that a plan of any size needs the memory of one part. */
 export interface SyncPlan {
@@ -60,20 +55,28 @@ export interface PlanPart {
   readonly maxAgeOf: MaxAgeOf;
 }
 
-/** Plans a sync; spends nothing. Throws a UsageError for a query or a file of inputs that fails. */
+/**
+ * Plans a sync; spends nothing. Throws a UsageError for a query or a file of inputs that fails. Other watermarks than
+ * those of the ledger show what a run would plan with them.
+ */
 export async function planSync(
   warehouse: Warehouse,
   definition: SyncDefinition,
   options: PlanOptions,
   now: Date,
+  assumed?: Watermarks,
 ): Promise<SyncPlan> {
   const inputs = await inputsOf(warehouse, definition);
-  const maxAgeOf = options.refresh ? neverFresh : await maxAgesOf(definition, inputs);
-  return { maxAgeOf, parts: (ops) => planParts(ops, definition, inputs, { options, maxAgeOf, now }) };
+  const watermarks = assumed ?? (await readWatermarks(operationsOf(warehouse), definition.name));
+  const maxAgeOf = options.refresh
+    ? neverFresh
+    : sinceResets(definition, await maxAgesOf(definition, inputs), watermarks, now);
+  return { maxAgeOf, parts: (ops) => planParts(ops, definition, inputs, { options, watermarks, maxAgeOf, now }) };
 }
 
 interface PartContext {
   readonly options: PlanOptions;
+  readonly watermarks: Watermarks;
   readonly maxAgeOf: MaxAgeOf;
   readonly now: Date;
 }
@@ -85,14 +88,13 @@ async function* planParts(
   context: PartContext,
 ): AsyncGenerator<PlanPart> {
   const { options, maxAgeOf, now } = context;
-  const watermarks = await readWatermarks(ops, definition.name);
   const forgottenNames = await readForgotten(ops);
   const lost: LostByRequest = options.refresh
     ? new Map()
     : await readLostByRequest(ops, definition, planHash(definition, options));
   const seen = new KeySet();
   for await (const block of inputs.blocks()) {
-    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, watermarks, seen });
+    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, seen });
     const planned = tasks.filter(
       ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
     );
@@ -127,8 +129,6 @@ class KeySet {
 }
 
 interface TasksContext extends PartContext {
-  /** Watermarks of the sync, by name. */
-  readonly watermarks: ReadonlyMap<string, string>;
   /** Keys of the requests planned before. */
   readonly seen: KeySet;
 }
@@ -164,10 +164,11 @@ interface InputTasks extends ReturnType<typeof withoutOverlap> {
   readonly isCovered: boolean;
 }
 
-function tasksOfInput(
+/** Returns what a run requests for one input: what is new since its watermark, and unreadable slices. */
+export function tasksOfInput(
   definition: SyncDefinition,
   input: RequestBody,
-  { options: { from, to }, maxAgeOf, watermarks, now }: TasksContext,
+  { options: { from, to }, maxAgeOf, watermarks, now }: PartContext,
 ): InputTasks {
   const today = dayOf(now);
   const watermark = definition.window
@@ -194,7 +195,8 @@ function tasksOfInput(
   };
 }
 
-const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
+/** Opens the inputs of a sync; see `openInputs`. */
+export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
   openInputs(definition, {
     readFile: inputFiles(),
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
@@ -208,12 +210,15 @@ export async function rereadMaxAges(
   warehouse: Warehouse,
   definition: SyncDefinition,
   run: Pick<Run, 'definitionHash'>,
+  now: Date,
   range: Pick<PlanOptions, 'from' | 'to'> = {},
 ): Promise<MaxAgeOf> {
   if (run.definitionHash === refreshHash(definition, range)) return neverFresh;
-  if (!mayHaveInputAges(definition)) return () => definition.maxAgeMs;
+  const watermarks = await readWatermarks(operationsOf(warehouse), definition.name);
+  if (!mayHaveInputAges(definition)) return sinceResets(definition, () => definition.maxAgeMs, watermarks, now);
   try {
-    return await maxAgesOf(definition, await inputsOf(warehouse, definition));
+    const maxAgeOf = await maxAgesOf(definition, await inputsOf(warehouse, definition));
+    return sinceResets(definition, maxAgeOf, watermarks, now);
   } catch (error) {
     // The plan is valid without its inputs, but the ages that they set are unknown.
     if (error instanceof UsageError) return neverFresh;

@@ -21,11 +21,8 @@ import {
   type UnreadSlice,
   parseWindowWatermark,
   type WindowWatermark,
-  windowWatermarkName,
 } from '../prepare/window-watermark.ts';
-
-/** Name of the watermark up to which the log was read. */
-export const LOG_WATERMARK = 'log';
+import { LOG_WATERMARK, windowWatermarkName } from '../prepare/watermark-name.ts';
 
 /** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
 export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
