@@ -20,6 +20,7 @@ export const plan = command({
   options: {
     ...configOption,
     refresh: { type: 'flag', about: 'As for sync --refresh: plan requests with fresh answers too.' },
+    failed: { type: 'flag', about: 'As for sync --failed: plan only what failed in the last run of each sync.' },
     from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
     to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
   },
@@ -32,6 +33,7 @@ export const plan = command({
     const config = await readConfig(context, args.config);
     const options = {
       refresh: args.refresh,
+      failed: args.failed,
       ...(args.from !== undefined && { from: args.from }),
       ...(args.to !== undefined && { to: args.to }),
     };
@@ -48,12 +50,14 @@ function syncCommandOf(given: {
   readonly names: readonly string[];
   readonly config: string | undefined;
   readonly refresh: boolean;
+  readonly failed: boolean;
   readonly from: string | undefined;
   readonly to: string | undefined;
 }): string {
   const flags = [
     ...(given.config === undefined ? [] : ['--config', shellWord(given.config)]),
     ...(given.refresh ? ['--refresh'] : []),
+    ...(given.failed ? ['--failed'] : []),
     ...(given.from === undefined ? [] : ['--from', given.from]),
     ...(given.to === undefined ? [] : ['--to', given.to]),
   ];
@@ -64,7 +68,7 @@ async function quote(
   config: Config,
   warehouse: Warehouse,
   names: readonly string[],
-  options: { readonly refresh: boolean; readonly from?: string; readonly to?: string },
+  options: { readonly refresh: boolean; readonly failed: boolean; readonly from?: string; readonly to?: string },
 ): Promise<Planned> {
   const [
     { checkQueries },

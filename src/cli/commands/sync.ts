@@ -20,6 +20,11 @@ export const sync = command({
   options: {
     ...configOption,
     refresh: { type: 'flag', about: 'Send requests even if a fresh answer exists within max_age.' },
+    failed: {
+      type: 'flag',
+      about:
+        'Send only what failed in the last run of each sync, also requests that other runs no longer send. The run moves no watermark, and does not count as a complete run of the sync.',
+    },
     'fail-on-truncated': {
       type: 'flag',
       about: 'End with exit code 4 if more items may exist than the service returned.',
@@ -41,6 +46,7 @@ export const sync = command({
   examples: [
     { line: 'sluice sync', about: 'Run every sync of the config.' },
     { line: 'sluice sync pages costs --max-points 50', about: 'Run two syncs, for at most 50 points.' },
+    { line: 'sluice sync --failed', about: 'Try again what failed.' },
     { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'Run a sync for one quarter.' },
   ],
   run: async (args, context) => {
@@ -49,6 +55,7 @@ export const sync = command({
     const summary = await runWithProgress(context, config, {
       names: args.names,
       refresh: args.refresh,
+      failed: args.failed,
       failOnTruncated: args['fail-on-truncated'],
       abandonSpool: args['abandon-spool'],
       ...(args.from !== undefined && { from: args.from }),

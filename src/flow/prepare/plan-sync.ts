@@ -18,11 +18,13 @@ import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { readOnlyQuery } from '../../warehouse/connect/query.ts';
 import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
 import { readForgotten } from '../erasure/store.ts';
-import type { FailingRequest } from '../../ledger/unreadable-answers.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
+import type { PartContext, PlanPart } from './plan-part.ts';
 import { parseLogWatermark } from '../run/move-watermarks.ts';
+import { KeySet } from '../../plan/key-set.ts';
+import { failedParts, repeatedRun } from './plan-failed.ts';
 import { sinceResets } from './since-resets.ts';
 import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
 import { LOG_WATERMARK, windowWatermarkName } from './watermark-name.ts';
@@ -35,24 +37,6 @@ export interface SyncPlan {
    * parts before the first such input.
    */
   readonly parts: (ops: Ops) => AsyncGenerator<PlanPart>;
-}
-
-export interface PlanPart {
-  /** The tasks of these inputs, without those of earlier parts. */
-  readonly tasks: readonly Task[];
-  /** The stored answer that serves a request, by request key. */
-  readonly fresh: ReadonlyMap<string, string>;
-  /** Keys of requests that are not sent again, because three invocations got no answer. */
-  readonly givenUp: ReadonlySet<string>;
-  /** Requests that are not sent now because their last answers were unreadable, by request key. */
-  readonly failing: ReadonlyMap<string, FailingRequest>;
-  /** Number of inputs whose complete window was requested within `max_age`, so they need no request. */
-  readonly covered: number;
-  /** Inputs whose windows an earlier run requested at least partly, so they rely on its answers. */
-  readonly reliedInputs: readonly RequestBody[];
-  /** Number of requests left out because they name a forgotten entity. */
-  readonly forgotten: number;
-  readonly maxAgeOf: MaxAgeOf;
 }
 
 /**
@@ -71,14 +55,10 @@ export async function planSync(
   const maxAgeOf = options.refresh
     ? neverFresh
     : sinceResets(definition, await maxAgesOf(definition, inputs), watermarks, now);
-  return { maxAgeOf, parts: (ops) => planParts(ops, definition, inputs, { options, watermarks, maxAgeOf, now }) };
-}
-
-interface PartContext {
-  readonly options: PlanOptions;
-  readonly watermarks: Watermarks;
-  readonly maxAgeOf: MaxAgeOf;
-  readonly now: Date;
+  const failedRun = options.failed ? await repeatedRun(operationsOf(warehouse), definition, options) : undefined;
+  const context = { options, watermarks, failedRun, maxAgeOf, now };
+  const planned = options.failed ? failedParts : planParts;
+  return { maxAgeOf, parts: (ops) => planned(ops, definition, inputs, context) };
 }
 
 async function* planParts(
@@ -113,18 +93,6 @@ async function* planParts(
       forgotten: tasks.length - planned.length,
       maxAgeOf,
     };
-  }
-}
-
-/** Request keys in half the memory. Half of a SHA-256 is still never the same for two requests. */
-class KeySet {
-  readonly #halves = new Set<string>();
-
-  /** Adds a key; returns whether it is new. */
-  add(requestKey: string): boolean {
-    const size = this.#halves.size;
-    this.#halves.add(Buffer.from(requestKey.slice(0, 32), 'hex').toString('latin1'));
-    return this.#halves.size > size;
   }
 }
 
@@ -211,9 +179,9 @@ export async function rereadMaxAges(
   definition: SyncDefinition,
   run: Pick<Run, 'definitionHash'>,
   now: Date,
-  range: Pick<PlanOptions, 'from' | 'to'> = {},
+  options: Omit<PlanOptions, 'refresh'> = {},
 ): Promise<MaxAgeOf> {
-  if (run.definitionHash === refreshHash(definition, range)) return neverFresh;
+  if (run.definitionHash === refreshHash(definition, options)) return neverFresh;
   const watermarks = await readWatermarks(operationsOf(warehouse), definition.name);
   if (!mayHaveInputAges(definition)) return sinceResets(definition, () => definition.maxAgeMs, watermarks, now);
   try {

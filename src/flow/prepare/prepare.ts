@@ -12,6 +12,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
+import { repeatedRun } from './plan-failed.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -71,6 +72,7 @@ export async function prepareRun(
   const inTransaction = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
   const otherHashes = alsoContinued(definition, options);
+  if (options.failed) await retryTransient(() => repeatedRun(operationsOf(warehouse), definition, options), retry);
   // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
   const open = await retryTransient(
@@ -102,8 +104,8 @@ export async function prepareRun(
       inTransaction(async (ops) => {
         const begun = failures === 0 ? undefined : await runBegun(ops, request);
         if (begun) return begun;
-        const created = await createRun(ops, { ...request, spools });
-        if (options.refresh) await forgetLosses(ops, definition.name);
+        const created = await createRun(ops, { ...request, spools, scope: options.failed ? 'failed' : undefined });
+        if (options.refresh || options.failed) await forgetLosses(ops, definition.name);
         recorded = await recordPlan(ops, created, recording);
         return created;
       }),

@@ -76,6 +76,9 @@ export const operations = {
       quote: nullable(json<unknown>('Quote of the plan in points, made before the first request; null without one.')),
       unreadable: counter('Number of requests with an unreadable answer, including those that are no longer sent.'),
       spools: nullable(json<unknown>(SPOOLS)),
+      scope: nullable(
+        text('Part of the sync that the run requested: failed for what failed before; null for all of it.'),
+      ),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
   ),
