@@ -54,6 +54,8 @@ export const marks = command({
   },
 });
 
+const NOTHING_RAN = 'nothing has run yet; run sluice sync\n';
+
 async function list(context: Context, config: Config, sync: string | undefined): Promise<number> {
   const [{ readMarks }, { selectSyncs }] = await Promise.all([
     import('../../flow/marks/read-marks.ts'),
@@ -61,9 +63,9 @@ async function list(context: Context, config: Config, sync: string | undefined):
   ]);
   const definitions = selectSyncs(config.syncs, sync === undefined ? [] : [sync]);
   const found = await withWarehouseToRead(context, config, async (warehouse) =>
-    (await hasSchema(warehouse)) ? readMarks(warehouse, definitions, warehouse.clock.now()) : [],
+    (await hasSchema(warehouse)) ? readMarks(warehouse, definitions, warehouse.clock.now()) : undefined,
   );
-  show(context, found, () => marksText(found, context.out));
+  show(context, found ?? [], () => (found ? marksText(found, context.out) : NOTHING_RAN));
   return EXIT.complete;
 }
 
