@@ -95,7 +95,8 @@ export async function prepareRun(
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
   // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
-  const recording = { definition, plan, prices, now, chunkSize: isWalk ? undefined : chunkSize };
+  const isAlone = isWalk || definition.inFlight !== undefined;
+  const recording = { definition, plan, prices, now, chunkSize: isAlone ? undefined : chunkSize };
   const spools = ownSpool ? [ownSpool] : [];
   // A commit with a lost connection may have succeeded, so this outlives the attempt.
   let recorded: RecordedPlan | undefined;
