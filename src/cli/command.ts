@@ -112,4 +112,9 @@ export const configOption = {
     value: 'FILE',
     about: 'Config file (default: SLUICE_CONFIG, then sluice.yaml, then configs/quickstart.yaml).',
   },
+  'env-file': {
+    type: 'text',
+    value: 'FILE',
+    about: 'File of variables, one NAME=VALUE a line, for those that the environment does not set.',
+  },
 } as const satisfies Options;

@@ -51,6 +51,11 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'marks',
+    summary: 'Show how far syncs have read, or make a sync read again.',
+    load: async () => (await import('./commands/marks.ts')).marks,
+  },
+  {
     name: 'quarantine',
     summary: 'List, show or reload the items and answers in quarantine.',
     load: async () => (await import('./commands/quarantine.ts')).quarantine,

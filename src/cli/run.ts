@@ -4,6 +4,7 @@ import { isCi } from './terminal/ci.ts';
 import type { Command } from './command.ts';
 import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
+import { addEnvFile } from './env-file.ts';
 import { failureOf, failureText } from './text/failure.ts';
 import { Interruption } from './interruption.ts';
 import { packageVersion } from './package.ts';
@@ -24,6 +25,8 @@ export async function runCommandLine(words: readonly string[], host: Host): Prom
       host.out.write(parsed.text);
       return EXIT.complete;
     }
+    const envFile = parsed.args['env-file'];
+    if (typeof envFile === 'string') await addEnvFile(host, envFile);
     return await runCommand(parsed.command, parsed.args, host);
   } catch (error) {
     const failure = failureOf(error, host.redactor.redact);

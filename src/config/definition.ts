@@ -93,6 +93,8 @@ export interface SyncDefinition {
   readonly acceptsUnreadable?: boolean;
   /** Points this sync may spend in one run. */
   readonly budgetPerRun: number | undefined;
+  /** Limit of concurrent requests of this sync, which then runs in one process; undefined for that of the service. */
+  readonly inFlight?: number | undefined;
   /** Changes when a setting that affects the requests changes. Only the same definition continues a run. */
   readonly hash: string;
   /**

@@ -4,7 +4,7 @@ import type { Endpoint } from '../service/endpoint.ts';
 import { INPUT_AGE } from './values/input-age.ts';
 import { takesCount } from './values/raise-count.ts';
 import { fieldShape, settable } from './request-fields.ts';
-import { fileSchema, syncSchema } from './settings.ts';
+import { fileSchema, INHERITED, syncSchema } from './settings.ts';
 import { isUrn, type JsonSchema, jsonSchemaOf, withoutNull } from './json-schema.ts';
 import { NAME_PATTERN } from './sync.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -55,7 +55,11 @@ function withOptionalDefaults(file: Json & { readonly properties: Json }): Json 
       without(file.properties[key] as Json, Object.keys(defaults)),
     ]),
   );
-  return { ...without(file, Object.keys(DEFAULTS)), properties: { ...file.properties, ...parts } };
+  return {
+    ...without(file, Object.keys(DEFAULTS)),
+    anyOf: [{ required: ['syncs'] }, { required: ['include'] }],
+    properties: { ...file.properties, ...parts },
+  };
 }
 
 /** Computed keys, because a literal key `then` would make the object look like a promise. */
@@ -123,7 +127,7 @@ function sync(endpoint: Endpoint): Json {
       for_each: forEach(endpoint),
       ...(by === 'window' && { window: loosened(jsonSchemaOf(windowSchema)) }),
       ...(endpoint.facets.length > 0 && { split_by: splitBy(endpoint) }),
-      ...Object.fromEntries(plain.map((key) => [key, ref(`sync:${key}`)])),
+      ...Object.fromEntries(plain.map((key) => [key, INHERITED.includes(key) ? orNull(key) : ref(`sync:${key}`)])),
     },
     // Inputs may provide any field. Without inputs, the request must be complete.
     ...(needed.length > 0 && {
@@ -131,6 +135,9 @@ function sync(endpoint: Endpoint): Json {
     }),
   };
 }
+
+/** A key whose null means that the default of the config does not apply. */
+const orNull = (key: string): Json => ({ anyOf: [ref(`sync:${key}`), { type: 'null' }] });
 
 /** The key of a sync that only endpoints with a `count` accept. */
 const RAISE_COUNT = 'raise_count_to';

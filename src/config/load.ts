@@ -9,51 +9,45 @@ import { insteadOf } from './document/nearest.ts';
 import { orderNames } from './order.ts';
 import { warehousePlace } from './values/paths.ts';
 import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
-import { readSource } from './read-source.ts';
-import { type Env, resolveTree } from './resolve.ts';
+import { type ConfigFile, type ConfigFiles, onDisk, readConfigFiles } from './files.ts';
+import type { Env } from './resolve.ts';
 import { Secret } from './values/secret.ts';
-import { fileSchema } from './settings.ts';
-import { type SourceFile, WHOLE_FILE } from './document/source.ts';
+import { fileSchema, includedSchema } from './settings.ts';
+import { locationOf, type SourceFile, WHOLE_FILE } from './document/source.ts';
 import { syncOf } from './sync.ts';
-import { entryOf, type MapTree, type Tree } from './document/tree.ts';
-import { withDefaults } from './defaults.ts';
-import { treeOfYaml } from './document/yaml.ts';
+import { defaultsOf, NO_DEFAULTS } from './sync-defaults.ts';
+import { entryOf, type MapEntry, type MapTree } from './document/tree.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 
-/** Settings that may be unset, because only some commands use them. */
-const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
-
 /**
- * The config in a file. Throws a ConfigError with the position of each problem if the file is not valid.
- * Relative paths in the config are relative to the folder of `path`, even if the file is a symbolic link. Paths in
- * `VAR_FILE` variables are relative to the working directory.
+ * The config in a file and in the files that it includes. Throws a ConfigError with the position of each problem if a
+ * file is not valid. Relative paths are relative to the folder of the file that contains them, even if that is a symbolic
+ * link. Paths in `VAR_FILE` variables are relative to the working directory.
  */
-export const loadConfig = async (path: string, env: Env): Promise<Config> => parseConfig(await readSource(path), env);
-
-/** The config in a source, as `loadConfig` reads it. */
-export async function parseConfig(source: SourceFile, env: Env): Promise<Config> {
+export async function loadConfig(path: string, env: Env, reading: ConfigFiles = onDisk): Promise<Config> {
   const problems: Problem[] = [];
-  const report: ReportProblem = (span, message) => {
-    problems.push(problemAt(source, span, message));
-  };
-  const written = treeOfYaml(source, report);
-  if (!written) throw new ConfigError(problems);
-  const tree = await resolveTree(withDefaults(written), env, source, report, (keys) =>
-    MAY_BE_ABSENT.includes(keys.join('.')),
-  );
-  const config = configOf(tree, source, report);
-  if (!config || problems.length > 0) throw new ConfigError(problems);
+  const files = await readConfigFiles(path, env, problems, reading);
+  const config = configOf(files, problems);
+  if (!config || problems.length > 0) throw new ConfigError(inOrderOf(files, problems));
   return config;
 }
 
-function configOf(tree: Tree, source: SourceFile, report: ReportProblem): Config | undefined {
-  if (tree.kind !== 'map') {
-    report(WHOLE_FILE, 'a config is a mapping with the keys service, warehouse and syncs');
-    return undefined;
-  }
+/** The problems in the order of the files; those of files that could not be parsed come last. */
+function inOrderOf(files: readonly ConfigFile[], problems: readonly Problem[]): Problem[] {
+  const places = new Map(files.map(({ source }, place) => [source.file, place]));
+  const placeOf = ({ file }: Problem): number => places.get(file) ?? files.length;
+  return problems.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+function configOf(files: readonly ConfigFile[], problems: readonly Problem[]): Config | undefined {
+  const [main, ...included] = files;
+  if (!main) return undefined;
+  const { source, report, tree } = main;
   const checked = check(fileSchema, tree, report, WHOLE_FILE);
-  const syncs = syncsOf(tree, source, report, checked?.value);
+  for (const file of included) check(includedSchema, file.tree, file.report, WHOLE_FILE);
+  const syncs = syncsOf(files, checked?.value);
+  if (syncs.length === 0) reportNoSyncs(main, problems);
   if (checked) refuseSecretWords(tree, checked.value, report);
   return (
     checked && {
@@ -63,6 +57,14 @@ function configOf(tree: Tree, source: SourceFile, report: ReportProblem): Config
       warnings: writtenSecrets(tree, source),
     }
   );
+}
+
+function reportNoSyncs({ tree, report }: ConfigFile, problems: readonly Problem[]): void {
+  const [at, include] = [entryOf(tree, 'syncs'), entryOf(tree, 'include')];
+  if (at?.value.kind === 'map' && at.value.entries.length === 0)
+    report(at.keySpan, 'syncs is empty; name at least one sync and its endpoint');
+  else if (include && problems.length === 0) report(include.keySpan, 'the included files contain no sync');
+  else if (!at && problems.length === 0) report(WHOLE_FILE, 'missing: syncs (allowed is a mapping)');
 }
 
 function settingsOf(
@@ -149,40 +151,58 @@ function priceOf(price: number | { readonly points: number; readonly per?: numbe
   return price.per === undefined ? { points: price.points } : { points: price.points, per: price.per };
 }
 
-function syncsOf(
-  tree: MapTree,
-  source: SourceFile,
-  report: ReportProblem,
-  settings: Settings | undefined,
-): SyncDefinition[] {
-  const at = entryOf(tree, 'syncs');
-  if (at?.value.kind !== 'map') return [];
-  if (at.value.entries.length === 0) report(at.keySpan, 'syncs is empty; name at least one sync and its endpoint');
-  const defaults = {
-    acceptRejects: settings?.accept?.rejects ?? 0.01,
-    isAcceptSet: settings?.accept?.rejects !== undefined,
-    inDoubt: settings?.in_doubt ?? 'reconcile',
-  } as const;
-  const syncs = at.value.entries.flatMap((entry) => syncOf(entry, { source, report, defaults }) ?? []);
-  checkOrder(at.value, syncs, report);
+/** The syncs of all files, which form one set. */
+function syncsOf([main, ...included]: readonly ConfigFile[], settings: Settings | undefined): SyncDefinition[] {
+  if (!main) return [];
+  const defaults = settings ? defaultsOf(main.tree, settings, main.report) : NO_DEFAULTS;
+  const inFlight = settings?.service.in_flight;
+  const named = new Map<string, NamedSync>();
+  const syncs: SyncDefinition[] = [];
+  for (const { source, report, tree } of [main, ...included]) {
+    const at = entryOf(tree, 'syncs')?.value;
+    for (const entry of at?.kind === 'map' ? at.entries : []) {
+      const other = named.get(entry.key);
+      if (other) {
+        const place = locationOf(other.source, other.entry.keySpan.start);
+        report(entry.keySpan, `${JSON.stringify(entry.key)} is already a sync, at ${place}; rename one of them`);
+        continue;
+      }
+      named.set(entry.key, { source, report, entry });
+      const sync = syncOf(entry, { source, report, defaults, inFlight });
+      if (sync) syncs.push(sync);
+    }
+  }
+  checkOrder(named, syncs);
   return syncs;
 }
 
-function checkOrder(tree: MapTree, syncs: readonly SyncDefinition[], report: ReportProblem): void {
-  const names = tree.entries.map(({ key }) => key);
+/** A sync as written. */
+interface NamedSync {
+  readonly source: SourceFile;
+  readonly report: ReportProblem;
+  readonly entry: MapEntry;
+}
+
+function checkOrder(named: ReadonlyMap<string, NamedSync>, syncs: readonly SyncDefinition[]): void {
+  const names = [...named.keys()];
+  const afterOf = (name: string): MapEntry | undefined => entryOf(named.get(name)?.entry.value, 'after');
   for (const { name, after } of syncs) {
-    const at = entryOf(entryOf(tree, name)?.value, 'after')?.value;
+    const at = afterOf(name)?.value;
     for (const [position, parent] of after.entries()) {
       const item = at?.kind === 'list' ? at.items[position] : undefined;
-      if (item && !names.includes(parent))
-        report(
-          item.span,
-          `after names ${JSON.stringify(parent)}, which is not a sync of this file${insteadOf(parent, names)}`,
-        );
+      if (item && !named.has(parent))
+        named
+          .get(name)
+          ?.report(
+            item.span,
+            `after names ${JSON.stringify(parent)}, which is not a sync of this config${insteadOf(parent, names)}`,
+          );
     }
   }
   const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
   if (!('cycle' in ordered)) return;
-  const first = entryOf(entryOf(tree, ordered.cycle[0] ?? '')?.value, 'after');
-  if (first) report(first.keySpan, `after forms a cycle: ${ordered.cycle.join(' after ')}; remove one of these`);
+  const first = ordered.cycle[0] ?? '';
+  const at = afterOf(first);
+  if (at)
+    named.get(first)?.report(at.keySpan, `after forms a cycle: ${ordered.cycle.join(' after ')}; remove one of these`);
 }

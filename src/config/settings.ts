@@ -105,7 +105,7 @@ const prices = z
   .strictObject(Object.fromEntries(catalog.map(({ name, about }) => [name, price.optional().describe(about)])))
   .describe('First guesses at prices, in points. Sluice learns the true prices from the request log.');
 
-/** Keys that a sync may set, and that the config may set for all syncs. */
+/** Keys that the config may set beside `syncs`, for all syncs. `defaults` has them too. */
 const shared = {
   accept: z
     .strictObject({
@@ -125,49 +125,17 @@ const shared = {
     ),
 };
 
-/** The schema of the file. Each sync is checked separately, against its endpoint. */
-export const fileSchema = z.strictObject({
-  service,
-  warehouse,
-  budget: budget.optional(),
-  prices: prices.optional(),
-  alerts: alerts.optional(),
-  ...shared,
-  syncs: z.record(z.string(), z.unknown()).describe('Syncs by name: what to request.'),
-});
-
-const words = (text: string) => z.string({ error: text });
-const NAMES = 'allowed is a list of names of syncs';
-
 const SCHEDULE = 'allowed is a cron expression, read in UTC, or { cron, timezone }';
 const cron = z.string();
 
-/** One sync without the parts that depend on its endpoint. */
-export const syncSchema = z.strictObject({
-  endpoint: z.string().describe('Endpoint to request: its path with dots, without /api.'),
-  request: z.unknown().optional(),
-  for_each: z.unknown().optional(),
-  window: z.unknown().optional(),
-  split_by: z.unknown().optional(),
-  raise_count_to: z
-    .int()
-    .min(1)
-    .optional()
-    .describe('Request a full answer again with four times the count, repeatedly, up to this count (default: never).'),
-  after: z.array(words(NAMES), { error: NAMES }).optional().describe('Syncs that must run before this one.'),
+/** Keys that a sync may set, and that `defaults` may set for all syncs. */
+const inherited = {
   max_age: duration
     .refine((ms) => ms > 0, 'omit max_age to request anew in each run')
     .optional()
     .describe(
       'Reuse stored answers younger than this instead of buying them again (default: request anew in each run).',
     ),
-  lookback: duration
-    .optional()
-    .describe(`${LOG_ENDPOINT} only: how far before its watermark the log is read again (default: 1h).`),
-  from: z
-    .string()
-    .optional()
-    .describe(`${LOG_ENDPOINT} only: where the first walk through the log begins (default: the beginning of the log).`),
   schedule: z
     .union(
       [
@@ -188,4 +156,72 @@ export const syncSchema = z.strictObject({
     .optional()
     .describe('Limits of this sync in points, in addition to those of the config.'),
   ...shared,
+  in_flight: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(
+      'Limit of concurrent requests of the sync, at most service.in_flight (default: service.in_flight). A sync with a limit of its own runs in one process.',
+    ),
+};
+
+const INCLUDE = 'allowed is a path or a pattern such as syncs/*.yaml, or a list of them';
+
+/** Keys of the config and of included files. */
+const parts = {
+  include: z
+    .union([z.string(), z.array(z.string())], { error: INCLUDE })
+    .optional()
+    .describe(
+      'Files with more syncs: paths or patterns such as syncs/*.yaml, relative to the folder of the file that contains them. Included files contain syncs, and may include others.',
+    ),
+  syncs: z.record(z.string(), z.unknown()).optional().describe('Syncs by name: what to request.'),
+};
+
+/** The schema of the file. Each sync is checked separately, against its endpoint. */
+export const fileSchema = z.strictObject({
+  service,
+  warehouse,
+  budget: budget.optional(),
+  prices: prices.optional(),
+  alerts: alerts.optional(),
+  ...shared,
+  defaults: z
+    .strictObject(inherited)
+    .optional()
+    .describe('Keys for every sync that does not set them. A sync with null for a key does without the default.'),
+  ...parts,
 });
+
+/** The schema of an included file. */
+export const includedSchema = z.strictObject(parts);
+
+const words = (text: string) => z.string({ error: text });
+const NAMES = 'allowed is a list of names of syncs';
+
+/** One sync without the parts that depend on its endpoint. */
+export const syncSchema = z.strictObject({
+  endpoint: z.string().describe('Endpoint to request: its path with dots, without /api.'),
+  request: z.unknown().optional(),
+  for_each: z.unknown().optional(),
+  window: z.unknown().optional(),
+  split_by: z.unknown().optional(),
+  raise_count_to: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Request a full answer again with four times the count, repeatedly, up to this count (default: never).'),
+  after: z.array(words(NAMES), { error: NAMES }).optional().describe('Syncs that must run before this one.'),
+  ...inherited,
+  lookback: duration
+    .optional()
+    .describe(`${LOG_ENDPOINT} only: how far before its watermark the log is read again (default: 1h).`),
+  from: z
+    .string()
+    .optional()
+    .describe(`${LOG_ENDPOINT} only: where the first walk through the log begins (default: the beginning of the log).`),
+});
+
+/** The names of the keys that `defaults` may set. */
+export const INHERITED: readonly string[] = Object.keys(inherited);

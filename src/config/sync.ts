@@ -13,22 +13,17 @@ import { raiseCountToOf } from './values/raise-count.ts';
 import { splitByOf } from './request-fields.ts';
 import { requestOf } from './sync-request.ts';
 import { syncSchema } from './settings.ts';
+import { refuseMoreInFlight, type SyncDefaults, withoutNulls } from './sync-defaults.ts';
 import type { SourceFile } from './document/source.ts';
 import { type MapEntry, entryOf, type Tree } from './document/tree.ts';
 import { logStartOf, windowOf } from './window.ts';
-
-/** Settings of the config that apply to every sync without its own. */
-export interface SyncDefaults {
-  readonly acceptRejects: number;
-  /** True if the config sets `accept.rejects`. */
-  readonly isAcceptSet: boolean;
-  readonly inDoubt: 'reconcile' | 'stop';
-}
 
 interface Context {
   readonly source: SourceFile;
   readonly report: ReportProblem;
   readonly defaults: SyncDefaults;
+  /** The limit of concurrent requests of all syncs; undefined if it is unknown. */
+  readonly inFlight: number | undefined;
 }
 
 type Settings = ReturnType<typeof syncSchema.parse>;
@@ -44,7 +39,8 @@ const LOOKBACK_MS = { window: 7 * DAY_MS, cursor: DAY_MS / 24, count: 0, once: 0
 /** The sync at an entry of `syncs`, or undefined if its endpoint is unknown. Problems go to `report`. */
 export function syncOf(entry: MapEntry, context: Context): SyncDefinition | undefined {
   const { report } = context;
-  const { key: name, keySpan, value: tree } = entry;
+  const { key: name, keySpan, value: written } = entry;
+  const { tree, defaults } = withoutNulls(written, context.defaults);
   if (!NAME.test(name)) {
     report(
       keySpan,
@@ -53,7 +49,7 @@ export function syncOf(entry: MapEntry, context: Context): SyncDefinition | unde
   }
   const checked = check(syncSchema, tree, report, keySpan);
   const endpoint = endpointAt(tree, report);
-  return endpoint && define(name, endpoint, entry, checked, context);
+  return endpoint && define(name, endpoint, { ...entry, value: tree }, checked, { ...context, defaults });
 }
 
 function endpointAt(tree: Tree, report: ReportProblem): Endpoint | undefined {
@@ -74,7 +70,7 @@ function define(
   checked: Checked<Settings> | undefined,
   context: Context,
 ): SyncDefinition {
-  const { report, defaults } = context;
+  const { report } = context;
   const settings: Partial<Settings> = checked?.value ?? {};
   const windowAt = entryOf(tree, 'window');
   const splitAt = entryOf(tree, 'split_by');
@@ -83,7 +79,6 @@ function define(
   const window = windowAt && windowOf(endpoint, windowAt, report);
   const request = requestOf({ endpoint, tree, keySpan, inputFields, report });
   const from = logStartOf(endpoint, tree, settings.from, report);
-  const schedule = settings.schedule === undefined ? undefined : scheduleOf(settings.schedule, tree, report);
   const splitBy = splitAt ? splitByOf(endpoint, splitAt.value, splitAt.keySpan, report) : {};
   const raiseCountTo = raiseCountToOf(endpoint, tree, settings.raise_count_to, request, report);
   const lookbackMs = window?.lookbackMs ?? settings.lookback ?? defaultLookbackMs(endpoint, windowAt);
@@ -109,13 +104,9 @@ function define(
     splitBy,
     raiseCountTo,
     after: settings.after ?? [],
-    maxAgeMs: settings.max_age,
     lookbackMs,
     from,
-    schedule,
-    inDoubt: settings.in_doubt ?? defaults.inDoubt,
-    ...acceptanceOf(settings, defaults),
-    budgetPerRun: settings.budget?.per_run,
+    ...inheritedOf(endpoint, tree, settings, context),
     hash: digestOf(canonicalJson(requestSettings)),
     windowHash: digestOf(canonicalJson(windowSettings)),
   };
@@ -141,13 +132,34 @@ function inputsOf(
 const defaultLookbackMs = ({ paging }: Endpoint, window: MapEntry | undefined): number =>
   paging.by === 'window' && !window ? 0 : LOOKBACK_MS[paging.by];
 
-function acceptanceOf(
-  { accept }: Partial<Settings>,
-  { acceptRejects, isAcceptSet }: SyncDefaults,
-): Pick<SyncDefinition, 'acceptRejects' | 'acceptsUnreadable'> {
-  const isSet = accept?.rejects !== undefined || isAcceptSet;
-  return { acceptRejects: accept?.rejects ?? acceptRejects, ...(isSet && { acceptsUnreadable: true }) };
+/** The settings that the sync may inherit from the defaults. */
+function inheritedOf(
+  { paging }: Endpoint,
+  tree: Tree,
+  { accept, schedule, after = [], ...own }: Partial<Settings>,
+  { report, defaults, inFlight }: Context,
+): Pick<
+  SyncDefinition,
+  'maxAgeMs' | 'schedule' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'budgetPerRun' | 'inFlight'
+> {
+  refuseMoreInFlight(tree, own.in_flight, inFlight, report);
+  const rejects = accept?.rejects ?? defaults.acceptRejects;
+  // A page of the log that was read before is read again for the rows that were added since.
+  const maxAgeMs = paging.by === 'cursor' ? undefined : defaults.maxAgeMs;
+  // A sync with parents starts when they end.
+  const usual = after.length > 0 ? undefined : defaults.schedule;
+  return {
+    maxAgeMs: own.max_age ?? maxAgeMs,
+    schedule: schedule === undefined ? usual : scheduleOf(schedule, tree, report),
+    inDoubt: own.in_doubt ?? defaults.inDoubt ?? 'reconcile',
+    acceptRejects: rejects ?? DEFAULT_REJECTS,
+    ...(rejects !== undefined && { acceptsUnreadable: true }),
+    budgetPerRun: own.budget?.per_run ?? defaults.budgetPerRun,
+    inFlight: own.in_flight ?? defaults.inFlight,
+  };
 }
+
+const DEFAULT_REJECTS = 0.01;
 
 /**
  * The sources as written. Their position in the file, the folder of the config and `max_age` do not affect requests.

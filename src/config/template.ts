@@ -31,7 +31,7 @@ export function configTemplate({ endpoints, warehouse, pointsPerRun }: InitAnswe
     `warehouse:\n  url: ${WAREHOUSE_URL[warehouse]}\n  # schema: sluice                  # operations tables are in sluice_ops\n`,
     `# Limits in points. When a limit is reached, the rest stays planned and the run ends with exit code 6.`,
     `budget: { per_run: ${pointsPerRun}, per_day: ${pointsPerRun * 5} }\n`,
-    LIMITS,
+    DEFAULTS,
     'syncs:',
     ...Object.entries(starters).map(([endpoint, it]) => `${block(endpoint, it, taken.includes(endpoint))}\n`),
     costs(live),
@@ -60,8 +60,11 @@ const WAREHOUSE_URL: Readonly<Record<InitAnswers['warehouse'], string>> = {
   postgres: '${DATABASE_URL:?set it to postgres://USER:PASSWORD@HOST:5432/DATABASE}',
 };
 
-const LIMITS = `# accept: { rejects: 1% }           # a larger share of rejected items and inputs gives exit code 4
-# in_doubt: reconcile               # or stop: list requests whose answers were lost, and do not send them again
+const DEFAULTS = `# defaults:                         # for every sync that does not set them
+#   accept: { rejects: 1% }         # a larger share of rejected items and inputs gives exit code 4
+#   in_doubt: reconcile             # or stop: list requests whose answers were lost, and do not send them again
+
+# More syncs can be in other files, with include: [syncs/*.yaml].
 `;
 
 /** A sync, or the same as a comment. Removing the two characters after the indentation activates it. */
@@ -81,7 +84,8 @@ ${parents.length === 0 ? '' : `    after: [${parents.join(', ')}]\n`}    lookbac
 /** The text of an `.env.example`: the variables that the sync file uses. */
 export const envExample = (
   warehouse: InitAnswers['warehouse'],
-): string => `# Copy to .env, fill in, and load it with: set -a; . ./.env; set +a
+): string => `# Copy to .env, fill in, and name it: sluice sync --env-file .env
+# For other programs, load it with: set -a; . ./.env; set +a
 # Each variable can be read from a file instead: SLUICE_SERVICE_TOKEN_FILE=/run/secrets/token
 
 # Address of the service (default: the sandbox on this machine, see sluice sandbox).

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type CurrentLowerBound, currentLowerBounds } from '../ledger/coverage.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
-import { gapsOf, type SyncGap, UNREADABLE } from '../ledger/unreadable-answers.ts';
+import { gapsOf, type SyncGap, UNREADABLE } from '../ledger/failures/unreadable-answers.ts';
 
 export interface SyncStatus {
   readonly sync: string;

@@ -9,7 +9,7 @@ import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
-import { isUnreadable, UNREADABLE } from './unreadable-answers.ts';
+import { isUnreadable, UNREADABLE } from './failures/unreadable-answers.ts';
 import type { StoredAnswer } from './answers.ts';
 
 /** The load of one answer, with what the ledger records. */

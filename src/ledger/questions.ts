@@ -14,7 +14,7 @@ export interface QuestionSent {
   readonly counts: readonly (number | undefined)[];
 }
 
-/** Returns the questions of a sync's last run that sent requests and ended. */
+/** Returns the questions of a sync's last run of all inputs that sent requests and ended. */
 export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSent[]> {
   const last = await ops
     .selectFrom('runs')
@@ -22,6 +22,7 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
     .where('sync', '=', sync)
     .where('state', 'in', ['complete', 'partial'])
     .where('asked', '>', '0')
+    .where('scope', 'is', null)
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -7,7 +7,7 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import { type FailingRequest, UNREADABLE } from './unreadable-answers.ts';
+import { type FailingRequest, UNREADABLE } from './failures/unreadable-answers.ts';
 
 /** A request in the ledger, without its answer. */
 export interface LedgerRequest {

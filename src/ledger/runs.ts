@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS, dayOf } from '../day.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
 import { isSplit } from './skip-for-split.ts';
-import { recordLosses } from './lost-answers.ts';
+import { recordLosses } from './failures/lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { moveRequests } from './requests.ts';
@@ -44,6 +44,8 @@ export interface RunRequest {
 }
 
 export interface NewRun extends RunRequest {
+  /** The part of the sync that its plan requests; absent, all of it. */
+  readonly scope?: 'failed' | undefined;
   /** The spools of the process that starts it. */
   readonly spools?: readonly SpoolPlace[];
 }
@@ -121,6 +123,21 @@ export async function continueRun(
   return { run: { ...last, sync, endpoint, startedAt, continued: true, quote }, lost };
 }
 
+/** Returns the newest run of a sync that was not given up; undefined if there is none. */
+export async function lastRunOf(
+  ops: Ops,
+  sync: string,
+): Promise<{ readonly id: string; readonly definitionHash: string; readonly state: RunState } | undefined> {
+  return ops
+    .selectFrom('runs')
+    .select(['id', 'definition_hash as definitionHash', 'state'])
+    .where('sync', '=', sync)
+    .where('state', '<>', 'abandoned')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** Returns the syncs whose names have this prefix and that have open runs. */
 export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly string[]> {
   const rows = await ops
@@ -137,7 +154,7 @@ export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly 
 export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
   const startedAt = request.now.toISOString();
   const today = startedAt.slice(0, 10);
-  const { sync, endpoint, definitionHash, holder, spools = [] } = request;
+  const { sync, endpoint, definitionHash, holder, scope, spools = [] } = request;
   const run = await ops
     .insertInto('runs')
     .values({
@@ -148,6 +165,7 @@ export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
       today,
       started_at: startedAt,
       holder,
+      scope: scope ?? null,
       spools: spools.length > 0 ? JSON.stringify(spools) : null,
     })
     .returning('id')

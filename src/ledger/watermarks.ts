@@ -12,8 +12,19 @@ export async function readWatermark(ops: Ops, sync: string, name: string): Promi
   return row?.value;
 }
 
+/** The watermarks of a sync and the times of their resets, by name. */
+export type Watermarks = ReadonlyMap<string, string>;
+
+/** The name under which the time of the last reset of a watermark is recorded, RFC 3339. */
+export const resetName = (name: string): string => `${RESET}${name}`;
+
+/** True for the name of a reset. */
+export const isReset = (name: string): boolean => name.startsWith(RESET);
+
+const RESET = 'reset:';
+
 /** Reads all watermarks of a sync, by name. */
-export async function readWatermarks(ops: Ops, sync: string): Promise<ReadonlyMap<string, string>> {
+export async function readWatermarks(ops: Ops, sync: string): Promise<Watermarks> {
   const rows = await ops.selectFrom('marks').select(['name', 'value']).where('sync', '=', sync).execute();
   return new Map(rows.map(({ name, value }) => [name, value]));
 }
@@ -26,4 +37,9 @@ export async function writeWatermark(ops: Ops, sync: string, name: string, value
     .values({ sync, name, value, updated_at })
     .onConflict((conflict) => conflict.columns(['sync', 'name']).doUpdateSet({ value, updated_at }))
     .execute();
+}
+
+/** Removes a watermark, so that the next run reads from the beginning. */
+export async function removeWatermark(ops: Ops, sync: string, name: string): Promise<void> {
+  await ops.deleteFrom('marks').where('sync', '=', sync).where('name', '=', name).execute();
 }

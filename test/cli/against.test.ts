@@ -1,6 +1,6 @@
 /** `sluice plan --against`: the price of a change, against a file and against a revision of git. */
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -126,5 +126,21 @@ describe('the price of a change', () => {
       code: 2,
       err: expect.stringContaining('--output, names with --against'),
     });
+  });
+
+  it('with a revision reads included files at that revision too, also from a subfolder of the repository', async () => {
+    const team = join(folder.path, 'team');
+    const main = join(team, 'sluice.yaml');
+    await mkdir(join(team, 'parts'), { recursive: true });
+    const part = (inputs: string): string =>
+      `syncs: { groups: { endpoint: pronet.group, schedule: "15 6 * * *", for_each: { group: ${inputs} } } }\n`;
+    await writeFile(main, 'service: { url: "http://127.0.0.1:1" }\ninclude: ["parts/*.yaml"]\n');
+    await writeFile(join(team, 'parts', 'groups.yaml'), part('["1"]'));
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'a team');
+    await writeFile(join(team, 'parts', 'groups.yaml'), part('["1", "2"]'));
+    const { code, out, err } = await plan('--config', main, '--against', 'HEAD');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('A month costs 30 points more than with HEAD: 30 before, 60 after.');
   });
 });

@@ -125,7 +125,7 @@ function completed(shell: (typeof SHELLS)[number], words: readonly string[]): st
 describe.each(present)('%s', (shell) => {
   it('offers commands, flags, syncs and files', () => {
     expect(completed(shell, ['comp'])).toEqual(['completion']);
-    expect(completed(shell, ['sync', '--fail'])).toEqual(['--fail-on-truncated']);
+    expect(completed(shell, ['sync', '--fail-'])).toEqual(['--fail-on-truncated']);
     expect(completed(shell, ['sync', 'p']).toSorted()).toEqual(['pages', 'people']);
     expect(completed(shell, ['check', '--config', ''])).toEqual(expect.arrayContaining(['broken.yaml', 'sluice.yaml']));
   });

@@ -21,7 +21,7 @@ describe('a sync', () => {
     [
       'that is no mapping',
       '  a: «3',
-      'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, lookback, from, schedule, budget, accept, in_doubt',
+      'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, accept, in_doubt, in_flight, lookback, from',
     ],
     [
       'with a name that can be none',
@@ -36,7 +36,7 @@ describe('a sync', () => {
     [
       'with a misspelled key',
       '  a: { endpoint: token.requests, «max_ago: 7d }',
-      'unknown key "max_ago"; did you mean "max_age"? allowed: endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, lookback, from, schedule, budget, accept, in_doubt',
+      'unknown key "max_ago"; did you mean "max_age"? allowed: endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, accept, in_doubt, in_flight, lookback, from',
     ],
     [
       'twice',
@@ -436,7 +436,7 @@ describe('the order', () => {
         '  people: { endpoint: token.requests }\n  b: { endpoint: token.requests, after: [people, poeple] }',
       ),
     ).toEqual([
-      '5:50: after names "poeple", which is not a sync of this file; did you mean "people"? allowed: people, b',
+      '5:50: after names "poeple", which is not a sync of this config; did you mean "people"? allowed: people, b',
     ]);
   });
 

@@ -3804,7 +3804,7 @@ create view sluice."sync_freshness" (
   "last_ended_at" timestamp with time zone,
   -- Reason why the newest run ended early; null if it did not. Personal data.
   "last_error" text,
-  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Ends in the database’s future do not count. Null if there is none.
+  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.
   "refreshed_at" timestamp with time zone,
   -- End of the newest complete run, by the same rule; null if there is none.
   "completed_at" timestamp with time zone,
@@ -3876,7 +3876,7 @@ create view sluice."sync_freshness" (
      CROSS JOIN LATERAL ( SELECT max(e.ended_at) FILTER (WHERE (e.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND e.unreadable = 0 AND e.ended_at <= (now() + '00:01:00'::interval)) AS refreshed_at,
             max(e.ended_at) FILTER (WHERE e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
            FROM runs e
-          WHERE e.sync = r.sync) t
+          WHERE e.sync = r.sync AND e.scope IS NULL) t
      CROSS JOIN LATERAL ( SELECT max(w.received_at) AS answered_at
            FROM answers w
           WHERE w.sync = r.sync) a;
@@ -4173,7 +4173,9 @@ create view sluice."sync_runs" (
   -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
   -- Number of requests with an unreadable answer, including those that are no longer sent.
-  "unreadable" bigint
+  "unreadable" bigint,
+  -- Part of the sync that the run requested: failed for what failed before; null for all of it.
+  "scope" text
 ) as
  SELECT id AS run_id,
     sync,
@@ -4211,7 +4213,8 @@ create view sluice."sync_runs" (
             ELSE error
         END AS error,
     changed,
-    unreadable
+    unreadable,
+    scope
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
@@ -4916,6 +4919,8 @@ create table sluice_ops."runs" (
   "unreadable" bigint default 0 not null,
   -- Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.
   "spools" jsonb,
+  -- Part of the sync that the run requested: failed for what failed before; null for all of it.
+  "scope" text,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);

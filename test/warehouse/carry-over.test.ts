@@ -75,9 +75,11 @@ const RENAMED_TABLES: Readonly<Record<string, string>> = {
   gate_paces: 'limiter_paces',
   doubts: 'lost_answers',
 };
+/** Columns that later versions added, which are null in earlier rows, by table. */
+const ADDED_COLUMNS: Readonly<Record<string, Row>> = { runs: { scope: null } };
 const RENAMED_COLUMNS: Readonly<Record<string, string>> = { gate: 'token_digest', sure: 'match_kind' };
 
-/** The same rows under the present names, without the column that was never written. */
+/** The same rows under the present names, without the column that was never written, and with added columns. */
 function withPresentNames(before: ReadonlyMap<string, readonly Row[]>): ReadonlyMap<string, readonly Row[]> {
   const present = ([name, value]: [string, unknown]): [string, unknown] => [RENAMED_COLUMNS[name] ?? name, value];
   return new Map(
@@ -85,7 +87,7 @@ function withPresentNames(before: ReadonlyMap<string, readonly Row[]>): Readonly
       RENAMED_TABLES[table] ?? table,
       rows.map((row) => {
         const { summary: _, ...rest } = row;
-        return Object.fromEntries(Object.entries(rest).map(present));
+        return { ...Object.fromEntries(Object.entries(rest).map(present)), ...ADDED_COLUMNS[table] };
       }),
     ]),
   );

@@ -21,6 +21,7 @@ export const plan = command({
   options: {
     ...configOption,
     refresh: { type: 'flag', about: 'As for sync --refresh: plan requests with fresh answers too.' },
+    failed: { type: 'flag', about: 'As for sync --failed: plan only what failed in the last run of each sync.' },
     from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
     to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
     output: {
@@ -61,6 +62,7 @@ export const plan = command({
       return comparePlans(context, config, { ...args, against, failAbove: args['fail-above'] });
     const options = {
       refresh: args.refresh,
+      failed: args.failed,
       ...(args.from !== undefined && { from: args.from }),
       ...(args.to !== undefined && { to: args.to }),
     };
@@ -99,12 +101,14 @@ function syncCommandOf(given: {
   readonly names: readonly string[];
   readonly config: string | undefined;
   readonly refresh: boolean;
+  readonly failed: boolean;
   readonly from: string | undefined;
   readonly to: string | undefined;
 }): string {
   const flags = [
     ...configFlag(given),
     ...(given.refresh ? ['--refresh'] : []),
+    ...(given.failed ? ['--failed'] : []),
     ...(given.from === undefined ? [] : ['--from', given.from]),
     ...(given.to === undefined ? [] : ['--to', given.to]),
   ];
@@ -119,15 +123,17 @@ function refuseFlags(given: {
   readonly names: readonly string[];
   readonly against: string | undefined;
   readonly refresh: boolean;
+  readonly failed: boolean;
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly output: string | undefined;
   readonly markdown: boolean;
   readonly 'fail-above': number | undefined;
 }): void {
-  const { names, against, refresh, from, to, output, markdown } = given;
+  const { names, against, refresh, failed, from, to, output, markdown } = given;
   const isGiven = {
     '--refresh': refresh,
+    '--failed': failed,
     '--from': from,
     '--to': to,
     '--output': output,

@@ -3,6 +3,7 @@ import type { DriftStatus, FailureStatus, Status } from '../../insight/status.ts
 import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
 import type { EngineStatus } from '../../engine/status.ts';
+import type { SyncMarks } from '../../flow/marks/read-marks.ts';
 import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -11,6 +12,7 @@ import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { column, duration, fields, tableOf, withNoun } from '../terminal/print.ts';
+import { marksText } from '../text/marks-text.ts';
 import { reconciliationLine } from '../text/reconciliation-line.ts';
 import { show } from '../terminal/show.ts';
 import { engineStatusText } from '../text/engine-status.ts';
@@ -22,6 +24,8 @@ import { escapeControls } from '../../text/terminal-safe.ts';
 interface FullStatus extends Status {
   /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
   readonly deleted?: readonly DeletedRows[];
+  /** The watermarks of the config's syncs; absent without `--marks`. */
+  readonly marks?: readonly SyncMarks[];
   /** Absent if the request log was never read. */
   readonly reconciliation?: Reconciliation;
   /** Absent if no engine ever ran on this warehouse. */
@@ -42,6 +46,7 @@ export const status = command({
   options: {
     ...configOption,
     watch: { type: 'flag', about: 'Show the status again every two seconds until stopped.' },
+    marks: { type: 'flag', about: 'Also show the watermarks of the config’s syncs, as sluice marks does.' },
   },
   positionals: {},
   examples: [
@@ -49,10 +54,10 @@ export const status = command({
     { line: 'sluice status --json', about: 'Print the status for a monitor.' },
     { line: 'sluice status --watch', about: 'Watch the status.' },
   ],
-  run: async ({ config: flag, watch }, context) => {
+  run: async ({ config: flag, watch, marks }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
-      const { found, now } = await readAll(config, context, watch);
+      const { found, now } = await readAll(config, context, { isWatched: watch, withMarks: marks });
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, found, () => fullText(found, { ...context, now }));
@@ -77,7 +82,11 @@ type Found = FullStatus & {
   readonly warehouse?: string;
 };
 
-async function readAll(config: Config, context: Context, isWatched: boolean) {
+async function readAll(
+  config: Config,
+  context: Context,
+  { isWatched, withMarks }: { readonly isWatched: boolean; readonly withMarks: boolean },
+) {
   let { now } = context;
   // Opened each time, so that other processes can use an embedded warehouse in between.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {
@@ -96,8 +105,12 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
     const deleted = isCompared
       ? await (await import('../../flow/replay/deleted-rows.ts')).deletedRows(warehouse)
       : undefined;
+    const marks = withMarks
+      ? await (await import('../../flow/marks/read-marks.ts')).readMarks(warehouse, config.syncs, now())
+      : undefined;
     return {
       ...found,
+      ...(marks && { marks }),
       ...(deleted && { deleted }),
       ...(reconciliation && { reconciliation }),
       ...(engine && { engine }),
@@ -115,6 +128,7 @@ const fullText = (found: Found, context: Context): string =>
   [
     statusText(found, context),
     ...(found.deleted ?? []).map((it) => `${escapeControls(`${it.sync}: ${deletedRowsText(it)}`)}\n`),
+    ...(found.marks ? ['\n', marksText(found.marks, context.out)] : []),
     reconciliationLine(found.reconciliation),
     spoolText(found.spool),
     ...(found.warehouse === undefined ? [] : [escapeControls(`warehouse: ${found.warehouse}`), '\n']),

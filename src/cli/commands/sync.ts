@@ -22,6 +22,11 @@ export const sync = command({
   options: {
     ...configOption,
     refresh: { type: 'flag', about: 'Send requests even if a fresh answer exists within max_age.' },
+    failed: {
+      type: 'flag',
+      about:
+        'Send only what failed in the last run of each sync, also requests that other runs no longer send. The run moves no watermark, and does not count as a complete run of the sync.',
+    },
     'fail-on-truncated': {
       type: 'flag',
       about: 'End with exit code 4 if more items may exist than the service returned.',
@@ -51,6 +56,7 @@ export const sync = command({
     { line: 'sluice sync', about: 'Run every sync of the config.' },
     { line: 'sluice sync pages costs --max-points 50', about: 'Run two syncs, for at most 50 points.' },
     { line: 'sluice sync --plan plan.json', about: 'Run a saved plan.' },
+    { line: 'sluice sync --failed', about: 'Try again what failed.' },
     { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'Run a sync for one quarter.' },
   ],
   run: async (args, context) => {
@@ -60,6 +66,7 @@ export const sync = command({
     const summary = await runWithProgress(context, config, {
       names: args.names,
       refresh: args.refresh,
+      failed: args.failed,
       failOnTruncated: args['fail-on-truncated'],
       abandonSpool: args['abandon-spool'],
       ...(args.from !== undefined && { from: args.from }),
@@ -79,6 +86,7 @@ async function readPlan(
   given: {
     readonly names: readonly string[];
     readonly refresh: boolean;
+    readonly failed: boolean;
     readonly from?: string | undefined;
     readonly to?: string | undefined;
   },
@@ -86,6 +94,7 @@ async function readPlan(
   const extra = [
     ...(given.names.length > 0 ? ['names of syncs'] : []),
     ...(given.refresh ? ['--refresh'] : []),
+    ...(given.failed ? ['--failed'] : []),
     ...(given.from === undefined ? [] : ['--from']),
     ...(given.to === undefined ? [] : ['--to']),
   ];

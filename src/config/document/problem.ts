@@ -29,7 +29,12 @@ export class ConfigError extends UsageError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    const sorted = problems.toSorted((a, b) => (a.line === b.line ? a.column - b.column : a.line - b.line));
+    const files = [...new Set(problems.map(({ file }) => file))];
+    const sorted = files.flatMap((file) =>
+      problems
+        .filter((problem) => problem.file === file)
+        .toSorted((a, b) => (a.line === b.line ? a.column - b.column : a.line - b.line)),
+    );
     const more = sorted.length - SHOWN;
     const shown = sorted.slice(0, SHOWN).map(problemText);
     super([...shown, ...(more > 0 ? [`and ${more} more problems`] : [])].join('\n'), {

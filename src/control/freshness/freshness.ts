@@ -4,7 +4,7 @@ import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './b
 import { freshAnswersByKey, type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
-import { failingRequests } from '../../ledger/unreadable-answers.ts';
+import { failingRequests } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
 import type { Task } from '../../plan/task.ts';

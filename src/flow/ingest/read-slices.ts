@@ -1,5 +1,5 @@
 /** Decides from an answer whether its slice is complete. */
-import { isUnreadable, type ReparsedSlice } from '../../ledger/unreadable-answers.ts';
+import { isUnreadable, type ReparsedSlice } from '../../ledger/failures/unreadable-answers.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import { countOf, type Endpoint } from '../../service/endpoint.ts';

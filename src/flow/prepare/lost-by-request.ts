@@ -4,7 +4,7 @@
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type FailureClass, MAX_LOST_INVOCATIONS, LOST_AGAIN_REASON } from '../../extract/retry.ts';
-import { type LostInvocations, lostInvocations } from '../../ledger/lost-answers.ts';
+import { type LostInvocations, lostInvocations } from '../../ledger/failures/lost-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { refreshHash } from './plan-hash.ts';
 

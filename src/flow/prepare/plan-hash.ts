@@ -7,29 +7,41 @@ export interface PlanOptions {
   readonly refresh: boolean;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** Plan only what failed in the last run with these options. */
+  readonly failed?: boolean | undefined;
 }
 
 type Hashed = Pick<SyncDefinition, 'hash'>;
 
-/** The digest of a refresh of this range, or of the complete sync. */
-export const refreshHash = (definition: Hashed, { from, to }: Pick<PlanOptions, 'from' | 'to'>): string =>
-  planHash(definition, { refresh: true, from, to });
+/** The digest of a refresh with these options, or of the complete sync. */
+export const refreshHash = (definition: Hashed, options: Omit<PlanOptions, 'refresh'>): string =>
+  planHash(definition, { ...options, refresh: true });
 
 /**
- * The digest of a plan. A backfill and a refresh have plans of their own, so they do not continue an open run of the
- * plain sync.
+ * The digest of a plan. A backfill, a refresh and a run of failed requests have plans of their own, so they do not
+ * continue an open run of the plain sync.
  */
-export const planHash = (definition: Hashed, { refresh, from, to }: PlanOptions): string =>
-  refresh || from !== undefined || to !== undefined
-    ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null]))
+export const planHash = (definition: Hashed, { refresh, from, to, failed = false }: PlanOptions): string =>
+  refresh || failed || from !== undefined || to !== undefined
+    ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null, ...(failed ? ['failed'] : [])]))
     : definition.hash;
 
+/** The digests of the plans whose failed requests a plan of failed requests repeats. */
+export const repeatedHashes = (definition: Hashed, options: PlanOptions): readonly string[] =>
+  [true, false].flatMap((failed) =>
+    [true, false].map((refresh) => planHash(definition, { ...options, failed, refresh })),
+  );
+
 /**
- * Digests of other plans whose open run is continued too. Any sync continues a refresh; only the same backfill
- * continues a backfill.
+ * Digests of other plans whose open run is continued too. Any sync of all inputs continues a refresh; only the same
+ * backfill continues a backfill.
  */
-export const alsoContinued = (definition: Hashed, { from, to }: PlanOptions): readonly string[] =>
-  from === undefined && to === undefined ? [refreshHash(definition, {})] : [];
+export const alsoContinued = (definition: Hashed, { from, to, failed }: PlanOptions): readonly string[] =>
+  from === undefined && to === undefined && failed !== true ? [refreshHash(definition, {})] : [];
+
+/** True if a run with these options requests only a part of the sync, so it says nothing about the rest. */
+export const isPartOfSync = ({ from, to, failed }: PlanOptions): boolean =>
+  from !== undefined || to !== undefined || failed === true;
 
 /** True if the sync's requests name days up to the present. */
 export const asksForDays = ({ window, endpoint }: Pick<SyncDefinition, 'window' | 'endpoint'>): boolean =>

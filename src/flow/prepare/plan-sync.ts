@@ -2,8 +2,8 @@
 import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
-import { readWatermarks } from '../../ledger/watermarks.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { readWatermarks, type Watermarks } from '../../ledger/watermarks.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { inputFiles } from '../../plan/input-files.ts';
@@ -18,19 +18,16 @@ import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { readOnlyQuery } from '../../warehouse/connect/query.ts';
 import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
 import { readForgotten } from '../erasure/store.ts';
-import type { FailingRequest } from '../../ledger/unreadable-answers.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
-import { LOG_WATERMARK, parseLogWatermark } from '../run/move-watermarks.ts';
-import {
-  isCovered,
-  reachedDay,
-  slicesToRetry,
-  parseWindowWatermark,
-  windowWatermarkName,
-  withoutOverlap,
-} from './window-watermark.ts';
+import type { PartContext, PlanPart } from './plan-part.ts';
+import { parseLogWatermark } from '../run/move-watermarks.ts';
+import { KeySet } from '../../plan/key-set.ts';
+import { failedParts, repeatedRun } from './plan-failed.ts';
+import { sinceResets } from './since-resets.ts';
+import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
+import { LOG_WATERMARK, windowWatermarkName } from './watermark-name.ts';
 
 /** The plan of a sync at this time, in parts, so that a plan of any size needs the memory of one part. */
 export interface SyncPlan {
@@ -42,40 +39,26 @@ export interface SyncPlan {
   readonly parts: (ops: Ops) => AsyncGenerator<PlanPart>;
 }
 
-export interface PlanPart {
-  /** The tasks of these inputs, without those of earlier parts. */
-  readonly tasks: readonly Task[];
-  /** The stored answer that serves a request, by request key. */
-  readonly fresh: ReadonlyMap<string, string>;
-  /** Keys of requests that are not sent again, because three invocations got no answer. */
-  readonly givenUp: ReadonlySet<string>;
-  /** Requests that are not sent now because their last answers were unreadable, by request key. */
-  readonly failing: ReadonlyMap<string, FailingRequest>;
-  /** Number of inputs whose complete window was requested within `max_age`, so they need no request. */
-  readonly covered: number;
-  /** Inputs whose windows an earlier run requested at least partly, so they rely on its answers. */
-  readonly reliedInputs: readonly RequestBody[];
-  /** Number of requests left out because they name a forgotten entity. */
-  readonly forgotten: number;
-  readonly maxAgeOf: MaxAgeOf;
-}
-
-/** Plans a sync; spends nothing. Throws a UsageError for a query or a file of inputs that fails. */
+/**
+ * Plans a sync; spends nothing. Throws a UsageError for a query or a file of inputs that fails. Other watermarks than
+ * those of the ledger show what a run would plan with them.
+ */
 export async function planSync(
   warehouse: Warehouse,
   definition: SyncDefinition,
   options: PlanOptions,
   now: Date,
+  assumed?: Watermarks,
 ): Promise<SyncPlan> {
   const inputs = await inputsOf(warehouse, definition);
-  const maxAgeOf = options.refresh ? neverFresh : await maxAgesOf(definition, inputs);
-  return { maxAgeOf, parts: (ops) => planParts(ops, definition, inputs, { options, maxAgeOf, now }) };
-}
-
-interface PartContext {
-  readonly options: PlanOptions;
-  readonly maxAgeOf: MaxAgeOf;
-  readonly now: Date;
+  const watermarks = assumed ?? (await readWatermarks(operationsOf(warehouse), definition.name));
+  const maxAgeOf = options.refresh
+    ? neverFresh
+    : sinceResets(definition, await maxAgesOf(definition, inputs), watermarks, now);
+  const failedRun = options.failed ? await repeatedRun(operationsOf(warehouse), definition, options) : undefined;
+  const context = { options, watermarks, failedRun, maxAgeOf, now };
+  const planned = options.failed ? failedParts : planParts;
+  return { maxAgeOf, parts: (ops) => planned(ops, definition, inputs, context) };
 }
 
 async function* planParts(
@@ -85,14 +68,13 @@ async function* planParts(
   context: PartContext,
 ): AsyncGenerator<PlanPart> {
   const { options, maxAgeOf, now } = context;
-  const watermarks = await readWatermarks(ops, definition.name);
   const forgottenNames = await readForgotten(ops);
   const lost: LostByRequest = options.refresh
     ? new Map()
     : await readLostByRequest(ops, definition, planHash(definition, options));
   const seen = new KeySet();
   for await (const block of inputs.blocks()) {
-    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, watermarks, seen });
+    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, seen });
     const planned = tasks.filter(
       ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
     );
@@ -114,21 +96,7 @@ async function* planParts(
   }
 }
 
-/** Request keys in half the memory. Half of a SHA-256 is still never the same for two requests. */
-class KeySet {
-  readonly #halves = new Set<string>();
-
-  /** Adds a key; returns whether it is new. */
-  add(requestKey: string): boolean {
-    const size = this.#halves.size;
-    this.#halves.add(Buffer.from(requestKey.slice(0, 32), 'hex').toString('latin1'));
-    return this.#halves.size > size;
-  }
-}
-
 interface TasksContext extends PartContext {
-  /** Watermarks of the sync, by name. */
-  readonly watermarks: ReadonlyMap<string, string>;
   /** Keys of the requests planned before. */
   readonly seen: KeySet;
 }
@@ -164,10 +132,11 @@ interface InputTasks extends ReturnType<typeof withoutOverlap> {
   readonly isCovered: boolean;
 }
 
-function tasksOfInput(
+/** Returns what a run requests for one input: what is new since its watermark, and unreadable slices. */
+export function tasksOfInput(
   definition: SyncDefinition,
   input: RequestBody,
-  { options: { from, to }, maxAgeOf, watermarks, now }: TasksContext,
+  { options: { from, to }, maxAgeOf, watermarks, now }: PartContext,
 ): InputTasks {
   const today = dayOf(now);
   const watermark = definition.window
@@ -194,7 +163,8 @@ function tasksOfInput(
   };
 }
 
-const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
+/** Opens the inputs of a sync; see `openInputs`. */
+export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
   openInputs(definition, {
     readFile: inputFiles(),
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
@@ -208,12 +178,15 @@ export async function rereadMaxAges(
   warehouse: Warehouse,
   definition: SyncDefinition,
   run: Pick<Run, 'definitionHash'>,
-  range: Pick<PlanOptions, 'from' | 'to'> = {},
+  now: Date,
+  options: Omit<PlanOptions, 'refresh'> = {},
 ): Promise<MaxAgeOf> {
-  if (run.definitionHash === refreshHash(definition, range)) return neverFresh;
-  if (!mayHaveInputAges(definition)) return () => definition.maxAgeMs;
+  if (run.definitionHash === refreshHash(definition, options)) return neverFresh;
+  const watermarks = await readWatermarks(operationsOf(warehouse), definition.name);
+  if (!mayHaveInputAges(definition)) return sinceResets(definition, () => definition.maxAgeMs, watermarks, now);
   try {
-    return await maxAgesOf(definition, await inputsOf(warehouse, definition));
+    const maxAgeOf = await maxAgesOf(definition, await inputsOf(warehouse, definition));
+    return sinceResets(definition, maxAgeOf, watermarks, now);
   } catch (error) {
     // The plan is valid without its inputs, but the ages that they set are unknown.
     if (error instanceof UsageError) return neverFresh;

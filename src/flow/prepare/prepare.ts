@@ -3,7 +3,7 @@ import { planSync, rereadMaxAges } from './plan-sync.ts';
 import { sql } from 'kysely';
 import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
-import { forgetLosses } from '../../ledger/lost-answers.ts';
+import { forgetLosses } from '../../ledger/failures/lost-answers.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type SpoolPlace, continueRun, createRun, type Run, type RunRequest } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
@@ -12,6 +12,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
+import { repeatedRun } from './plan-failed.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { assertSameRun, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
@@ -87,6 +88,7 @@ export async function prepareRun(
   const inTransaction = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
   const otherHashes = alsoContinued(definition, options);
+  if (options.failed) await retryTransient(() => repeatedRun(operationsOf(warehouse), definition, options), retry);
   // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
   const open = await retryTransient(
@@ -104,13 +106,14 @@ export async function prepareRun(
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, options), retry);
+    const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, now, options), retry);
     return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, maxAgeOf };
   }
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
   // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
-  const recording = { definition, plan, prices, now, chunkSize: isWalk ? undefined : chunkSize, expected };
+  const isAlone = isWalk || definition.inFlight !== undefined;
+  const recording = { definition, plan, prices, now, chunkSize: isAlone ? undefined : chunkSize, expected };
   const spools = ownSpool ? [ownSpool] : [];
   // A commit with a lost connection may have succeeded, so this outlives the attempt.
   let recorded: RecordedPlan | undefined;
@@ -119,8 +122,8 @@ export async function prepareRun(
       inTransaction(async (ops) => {
         const begun = failures === 0 ? undefined : await runBegun(ops, request);
         if (begun) return begun;
-        const created = await createRun(ops, { ...request, spools });
-        if (options.refresh) await forgetLosses(ops, definition.name);
+        const created = await createRun(ops, { ...request, spools, scope: options.failed ? 'failed' : undefined });
+        if (options.refresh || options.failed) await forgetLosses(ops, definition.name);
         recorded = await recordPlan(ops, created, recording);
         return created;
       }),

@@ -7,7 +7,7 @@ import { taskOf } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
-import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
 import type { Days } from '../../service/paging.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 
@@ -35,10 +35,6 @@ export interface UnreadSlice {
   /** Receipt of the answer, RFC 3339 with microseconds. */
   readonly asOf: string;
 }
-
-/** Name of the watermark of one input's window. A definition with other requests has watermarks of its own. */
-export const windowWatermarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
-  `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
 
 /**
  * Parses a watermark; undefined if it does not apply to the sync's window. It does not apply to days before its first,

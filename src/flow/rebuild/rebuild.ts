@@ -4,7 +4,7 @@ import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lea
 import { UsageError } from '../../errors.ts';
 import { assertLease, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
-import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
+import { recordReadSlices } from '../../ledger/failures/unreadable-answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';

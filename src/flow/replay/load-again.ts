@@ -1,5 +1,5 @@
 /** Loads stored answers again, and sums up their receipts. */
-import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
+import { recordReadSlices } from '../../ledger/failures/unreadable-answers.ts';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';

@@ -2,7 +2,7 @@
 import type { SentRequest, SendContext, Sent } from './send-context.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import { type Decision, MAX_LOST_INVOCATIONS } from '../../extract/retry.ts';
-import { recordLosses } from '../../ledger/lost-answers.ts';
+import { recordLosses } from '../../ledger/failures/lost-answers.ts';
 import { EXIT } from '../../errors.ts';
 import type { End as SendEnd } from './end.ts';
 import { settleIdempotently } from './idempotent-commit.ts';

@@ -124,7 +124,7 @@ async function executeSegment(
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
     prices: await retryTransient(() => readPrices(warehouse, config, definition), effects),
-    maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
+    maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run, effects.now()), effects),
     lost: [],
     // Autovacuum of the server refreshes statistics meanwhile.
     rowCounter: openRowCounter(),

@@ -2,7 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { lowerBoundsOf, currentLowerBounds } from '../../ledger/coverage.ts';
-import { lostAnswersOf } from '../../ledger/lost-answers.ts';
+import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -16,7 +16,7 @@ import {
   removeReadPages,
   type UnreadableSum,
   unreadableSum,
-} from '../../ledger/unreadable-answers.ts';
+} from '../../ledger/failures/unreadable-answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import type { Invocation } from './invocation.ts';
@@ -27,6 +27,7 @@ import type { SyncRun } from './sync-run.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { deletedNotice, deletedRows } from '../replay/deleted-rows.ts';
+import { isPartOfSync } from '../prepare/plan-hash.ts';
 import { moveWatermarks } from './move-watermarks.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 
@@ -39,8 +40,8 @@ export interface ConcludeInput {
   readonly stop: RunStop | undefined;
   readonly aborted?: boolean;
   readonly failOnTruncated?: boolean;
-  /** A backfill covers only its own range, so it moves no watermark. */
-  readonly backfill?: boolean;
+  /** The run requested only a part of the sync, such as the range of a backfill, so it moves no watermark. */
+  readonly isPart?: boolean;
   readonly startedAt: Date;
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
@@ -56,7 +57,7 @@ export async function concludeRun(
   { warehouse, effects }: Pick<Invocation, 'warehouse' | 'effects'>,
   input: ConcludeInput,
 ): Promise<SyncSummary> {
-  if (!input.backfill) await moveWatermarks(ops, { ...input, schema: warehouse.schema, now: effects.now });
+  if (!input.isPart) await moveWatermarks(ops, { ...input, schema: warehouse.schema, now: effects.now });
   const { paging } = input.definition.endpoint;
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
@@ -65,7 +66,7 @@ export async function concludeRun(
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
   const end = endOf(input, { totals, unread, gaps, earlier });
   // This walk has read those pages again, because the watermark never moves past an unreadable page.
-  if (paging.by === 'cursor' && !input.backfill && end.state === 'complete')
+  if (paging.by === 'cursor' && !input.isPart && end.state === 'complete')
     await removeReadPages(ops, input.run.sync, input.run.id);
   const at = effects.now();
   await endRun(ops, input.run.id, { ...end, at }, totals);
@@ -262,7 +263,7 @@ export async function concludeOpenRun(
       lost,
       startedAt,
       failOnTruncated: options.failOnTruncated,
-      backfill: options.from !== undefined || options.to !== undefined,
+      isPart: isPartOfSync(options),
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),
     });

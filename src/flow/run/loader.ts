@@ -2,7 +2,7 @@
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { isUnreadable } from '../../ledger/unreadable-answers.ts';
+import { isUnreadable } from '../../ledger/failures/unreadable-answers.ts';
 import { unloadedAnswers } from '../../ledger/answers.ts';
 import { expectedPointsOf, maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';

@@ -7,7 +7,7 @@ import { newestLogged } from '../../ledger/log-reads.ts';
 import { readWatermark, readWatermarks, writeWatermark } from '../../ledger/watermarks.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { UNREADABLE } from '../../ledger/unreadable-answers.ts';
+import { UNREADABLE } from '../../ledger/failures/unreadable-answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { microsOf } from '../../service/instant.ts';
 import { type Days, dayIn } from '../../service/paging.ts';
@@ -21,11 +21,8 @@ import {
   type UnreadSlice,
   parseWindowWatermark,
   type WindowWatermark,
-  windowWatermarkName,
 } from '../prepare/window-watermark.ts';
-
-/** Name of the watermark up to which the log was read. */
-export const LOG_WATERMARK = 'log';
+import { LOG_WATERMARK, windowWatermarkName } from '../prepare/watermark-name.ts';
 
 /** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
 export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>

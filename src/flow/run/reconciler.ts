@@ -1,7 +1,7 @@
 /** Resolves lost answers by the request log, with one read for all that wait. */
 import { DAY_MS } from '../../day.ts';
 import { deleteRunRows } from '../../load/delete-run-rows.ts';
-import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/lost-answers.ts';
+import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { standaloneLogReads, logReadStart } from '../../ledger/log-reads.ts';
 import { readLogIdentifiers, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';

@@ -61,7 +61,8 @@ export interface OpenSegment {
 
 /** Opens a run or a chunk for execution; the caller holds the lease. */
 export async function openSegment(invocation: Invocation, segment: Segment): Promise<OpenSegment> {
-  const { warehouse, config, client, limiter, inFlight, effects } = invocation;
+  const { warehouse, config, client, limiter, effects } = invocation;
+  const inFlight = inFlightOf(invocation, segment);
   const { definition, run, lease, budget, prices, maxAgeOf, lost, rowCounter, spans } = segment;
   const { now, sleep, random, newId, onNotice, spool, checkpoint } = effects;
   const ops = operationsOf(warehouse);
@@ -124,15 +125,21 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   };
 }
 
+/** The most concurrent calls of the run in this process. */
+const inFlightOf = ({ inFlight }: Invocation, { definition }: Segment): number =>
+  Math.min(inFlight, definition.inFlight ?? inFlight);
+
 /**
  * Creates the meter of a run or chunk; undefined without a limit in points, and for a log walk, which shows its own
  * cost.
  */
 async function meterFor(
-  { config, effects, inFlight, logPosition }: Invocation,
-  { definition, budget, prices }: Segment,
+  invocation: Invocation,
+  segment: Segment,
   reading: Omit<LogReadContext, 'budget'>,
 ): Promise<PointsMeter | undefined> {
+  const { config, effects, logPosition } = invocation;
+  const { definition, budget, prices } = segment;
   if (definition.endpoint.paging.by === 'cursor') return undefined;
   if (!budget.balance && (await budget.tightest()) === undefined) return undefined;
   const { url, token } = config.service;
@@ -145,6 +152,7 @@ async function meterFor(
     prices: () => reading.pricesOf(definition),
   });
   const mayIgnoreBalance = config.budget.unknownBalance === 'spend';
+  const inFlight = inFlightOf(invocation, segment);
   return new TruePointsMeter({ ...effects, budget, check, prices, inFlight, mayIgnoreBalance });
 }
 

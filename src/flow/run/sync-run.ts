@@ -14,6 +14,8 @@ export interface SyncOptions {
   readonly names: readonly string[];
   /** Ignore fresh answers and send every request. */
   readonly refresh: boolean;
+  /** Send only the requests that failed in the last run of each sync. */
+  readonly failed?: boolean;
   readonly failOnTruncated: boolean;
   /** Days, YYYY-MM-DD, that replace the window of the named syncs. */
   readonly from?: string;

@@ -7,7 +7,7 @@ import type { RunContext } from '../run/run-context.ts';
 import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
 import { planRequests } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { isUnreadable, unreadableReason } from '../../ledger/unreadable-answers.ts';
+import { isUnreadable, unreadableReason } from '../../ledger/failures/unreadable-answers.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Endpoint } from '../../service/endpoint.ts';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-import type { LostAnswer, SettledLostAnswer } from '../../ledger/lost-answers.ts';
+import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import { type ReconcileDb, reconcileTables, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { type KnownRequest, type LoggedAttempt, type LogEvidence, lossVerdict } from './loss-verdict.ts';

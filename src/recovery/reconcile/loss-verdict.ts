@@ -10,7 +10,7 @@
  * | has no row, was read completely and late enough, and lists our requests of that time | not sent |
  * | has no row, and one of these conditions fails | unknown |
  */
-import type { LostAnswer, SettledLostAnswer } from '../../ledger/lost-answers.ts';
+import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 
 /** A row of the log that is surely one of the request's attempts. */
 export interface LoggedAttempt {

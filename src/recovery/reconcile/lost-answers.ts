@@ -1,6 +1,6 @@
 /** Requests that were sent without an answer arriving; they may have been charged. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { recordLosses, type SettledLostAnswer } from '../../ledger/lost-answers.ts';
+import { recordLosses, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { moveRequests } from '../../ledger/requests.ts';
 import { isInScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../day.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/lost-answers.ts';
+import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/failures/lost-answers.ts';
 import { assessLosses } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import { type ReconcileDb, reconcileTables, readLogIdentifiers, matchIdentifiers } from '../../ledger/match-log.ts';

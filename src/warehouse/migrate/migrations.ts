@@ -23,4 +23,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0009_read_at_any_size': () => import('../../../migrations/0009_read_at_any_size.ts'),
   '0010_quote_confidence': () => import('../../../migrations/0010_quote_confidence.ts'),
   '0012_masking_key': () => import('../../../migrations/0012_masking_key.ts'),
+  '0014_run_scope': () => import('../../../migrations/0014_run_scope.ts'),
 };

@@ -23,6 +23,7 @@ import type { DdlTable } from './ddl.ts';
 import { alertTables } from './operations-alerts.ts';
 import { chunkTables, SPOOLS } from './operations-chunks.ts';
 import { erasureTables } from './operations-erasure.ts';
+import { leaseTables } from './operations-leases.ts';
 import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
 import { questionHash } from './question-hash.ts';
@@ -76,6 +77,9 @@ export const operations = {
       quote: nullable(json<unknown>('Quote of the plan in points, made before the first request; null without one.')),
       unreadable: counter('Number of requests with an unreadable answer, including those that are no longer sent.'),
       spools: nullable(json<unknown>(SPOOLS)),
+      scope: nullable(
+        text('Part of the sync that the run requested: failed for what failed before; null for all of it.'),
+      ),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
   ),
@@ -274,17 +278,7 @@ export const operations = {
     },
     { key: ['sync', 'name'] },
   ),
-  leases: table(
-    'Leases: one row per name, with at most one holder until it expires.',
-    {
-      name: text('Name of the lease: what it protects.'),
-      holder: text('Process that holds the lease: host, process id and a random part.'),
-      token: bigint('Fencing token, which increases with each new holder. A write with an older token is refused.'),
-      acquired_at: timestamp('Time at which the holder got the lease.'),
-      expires_at: timestamp('Time until which the lease is held unless it is renewed.'),
-    },
-    { key: ['name'] },
-  ),
+  ...leaseTables,
   ...tokenTables,
   ...alertTables,
   ...erasureTables,

@@ -102,6 +102,7 @@ export const syncViews = [
       error: personal(text('Reason why the run ended early; null if it did not.')),
       changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
+      scope: text('Part of the sync that the run requested: failed for what failed before; null for all of it.'),
     },
     // A run that ended before its start has no duration: a process had a wrong clock.
     `
@@ -113,7 +114,7 @@ export const syncViews = [
       r.planned, r.fresh, r.asked, r.stored, r.received, r.loaded, r.unchanged, r.superseded, r.quarantined, r.failed,
       r.missing, r.truncated, r.points,
       ${RUN_ERROR} as "error",
-      r.changed, r.unreadable
+      r.changed, r.unreadable, r.scope
     from "runs" r where strpos(r.sync, ':') = 0`,
   ),
   view(
@@ -130,7 +131,7 @@ export const syncViews = [
       last_ended_at: timestamp('End of the newest run; null while it runs or if its process was killed.'),
       last_error: personal(text('Reason why the newest run ended early; null if it did not.')),
       refreshed_at: timestamp(
-        'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Ends in the database’s future do not count. Null if there is none.',
+        'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.',
       ),
       completed_at: timestamp('End of the newest complete run, by the same rule; null if there is none.'),
       answered_at: timestamp(
@@ -184,7 +185,7 @@ export const syncViews = [
           where e.state in ('complete', 'partial') and e.unreadable = 0 and e.ended_at <= now() + interval '1 minute'
         ) as "refreshed_at",
         max(e.ended_at) filter (where e.state = 'complete' and e.ended_at <= now() + interval '1 minute') as "completed_at"
-      from "runs" e where e.sync = r.sync
+      from "runs" e where e.sync = r.sync and e.scope is null
     ) t
     cross join lateral (select max(w.received_at) as "answered_at" from "answers" w where w.sync = r.sync) a`,
   ),

@@ -1,12 +1,12 @@
 /** Unreadable answers: which requests are not sent again because of them, and what a run lacks. */
 import { sql } from 'kysely';
-import type { Receipt } from '../load/merge/receipt.ts';
-import type { Batch } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { rowsFrom } from '../warehouse/sql/rows-from.ts';
-import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from './fresh-answers.ts';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
-import type { Gap } from './summary.ts';
+import type { Receipt } from '../../load/merge/receipt.ts';
+import type { Batch } from '../../normalize/batch.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
+import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from '../fresh-answers.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Gap } from '../summary.ts';
 
 /** How often a request is sent within `max_age` while its answers are unreadable: once, and two more times. */
 export const MAX_UNREADABLE = 3;

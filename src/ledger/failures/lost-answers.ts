@@ -1,10 +1,10 @@
 /** Attempts with lost answers: listed when the loss is noticed, resolved when the request log shows their outcome. */
 import { sql } from 'kysely';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { isInScope, type RunScope } from './run-scope.ts';
-import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
-import type { LostAnswerSummary } from './summary.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { isInScope, type RunScope } from '../run-scope.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { LostAnswerSummary } from '../summary.ts';
 
 /** What the log shows about a lost attempt. */
 export type LossVerdict = NonNullable<LostAnswerSummary['verdict']>;

@@ -1,0 +1,110 @@
+/** Reads a config and the files that it includes, with their variables filled in. */
+import { existsSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { withDefaults } from './defaults.ts';
+import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
+import { type SourceFile, WHOLE_FILE } from './document/source.ts';
+import { entryOf, type MapTree, type ScalarTree } from './document/tree.ts';
+import { treeOfYaml } from './document/yaml.ts';
+import { readSource } from './read-source.ts';
+import { type Env, resolveTree } from './resolve.ts';
+
+/** A config file or a file that it includes. */
+export interface ConfigFile {
+  readonly source: SourceFile;
+  readonly report: ReportProblem;
+  readonly tree: MapTree;
+}
+
+/** Where the files of a config are read. */
+export interface ConfigFiles {
+  /** The source of the file at a path. Throws a ConfigError if it cannot be read. */
+  readonly read: (path: string) => Promise<SourceFile>;
+  /** The files that a path or a pattern means in a folder, sorted. */
+  readonly find: (pattern: string, folder: string) => Promise<string[]>;
+}
+
+/** Reads config files on the disk. */
+export const onDisk: ConfigFiles = { read: readSource, find: includedFilesOf };
+
+/** Settings that may be unset, because only some commands use them. */
+const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
+
+/**
+ * Returns the config at this path, then the files that it and they include, each once. Their problems go to `problems`;
+ * files that cannot be parsed are left out. Throws a ConfigError if the config itself cannot be parsed.
+ */
+export async function readConfigFiles(
+  path: string,
+  env: Env,
+  problems: Problem[],
+  { read: readFile, find }: ConfigFiles,
+): Promise<readonly ConfigFile[]> {
+  const files: ConfigFile[] = [];
+  const seen = new Set<string>();
+  const read = async (file: string, chain: readonly string[]): Promise<void> => {
+    const isMain = chain.length === 0;
+    const source = await readFile(file);
+    const report: ReportProblem = (span, message) => {
+      problems.push(problemAt(source, span, message));
+    };
+    seen.add(resolve(file));
+    const written = treeOfYaml(source, report);
+    if (!written) return;
+    const tree = await resolveTree(
+      isMain ? withDefaults(written) : written,
+      env,
+      source,
+      report,
+      (keys) => isMain && MAY_BE_ABSENT.includes(keys.join('.')),
+    );
+    if (tree.kind !== 'map') {
+      const keys = isMain ? 'service, warehouse and syncs' : 'syncs and include';
+      return report(WHOLE_FILE, `${isMain ? 'a config' : 'an included file'} is a mapping with the keys ${keys}`);
+    }
+    files.push({ source, report, tree });
+    const through = [...chain, resolve(file)];
+    for (const item of includesOf(tree)) {
+      const found = await find(item.text, dirname(file));
+      if (found.length === 0)
+        report(
+          item.span,
+          `include is ${JSON.stringify(item.text)}, which matches no file in ${resolve(dirname(file))}`,
+        );
+      for (const included of found) {
+        const cycle = through.slice(through.indexOf(resolve(included)));
+        if (through.includes(resolve(included)))
+          report(
+            item.span,
+            `include forms a cycle: ${[...cycle, resolve(included)].join(' includes ')}; remove one of these`,
+          );
+        else if (!seen.has(resolve(included))) await read(included, through).catch(addProblems(problems));
+      }
+    }
+  };
+  await read(path, []);
+  if (files.length === 0) throw new ConfigError(problems);
+  return files;
+}
+
+/** The texts of `include`; the schema refuses any other value. */
+function includesOf(tree: MapTree): ScalarTree[] {
+  const written = entryOf(tree, 'include')?.value;
+  const items = written?.kind === 'list' ? written.items : written ? [written] : [];
+  return items.filter((item) => item.kind === 'scalar').filter(({ hasProblem, text }) => !hasProblem && text !== '');
+}
+
+/** The files of a path or a pattern in this folder, sorted. A path that exists is no pattern. */
+export async function includedFilesOf(pattern: string, folder: string): Promise<string[]> {
+  const pathOf = (name: string): string => (resolve(name) === name ? name : join(folder, name));
+  if (existsSync(pathOf(pattern))) return [pathOf(pattern)];
+  return (await Array.fromAsync(glob(pattern, { cwd: folder }))).map(pathOf).toSorted();
+}
+
+const addProblems =
+  (problems: Problem[]) =>
+  (error: unknown): void => {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+  };

@@ -1,0 +1,34 @@
+/** A part of a plan, and what all parts of a plan depend on. */
+import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
+import type { FailingRequest } from '../../ledger/failures/unreadable-answers.ts';
+import type { Watermarks } from '../../ledger/watermarks.ts';
+import type { Task } from '../../plan/task.ts';
+import type { RequestBody } from '../../service/request-body.ts';
+import type { PlanOptions } from './plan-hash.ts';
+
+export interface PlanPart {
+  /** The tasks of these inputs, without those of earlier parts. */
+  readonly tasks: readonly Task[];
+  /** The stored answer that serves a request, by request key. */
+  readonly fresh: ReadonlyMap<string, string>;
+  /** Keys of requests that are not sent again, because three invocations got no answer. */
+  readonly givenUp: ReadonlySet<string>;
+  /** Requests that are not sent now because their last answers were unreadable, by request key. */
+  readonly failing: ReadonlyMap<string, FailingRequest>;
+  /** Number of inputs whose complete window was requested within `max_age`, so they need no request. */
+  readonly covered: number;
+  /** Inputs whose windows an earlier run requested at least partly, so they rely on its answers. */
+  readonly reliedInputs: readonly RequestBody[];
+  /** Number of requests left out because they name a forgotten entity. */
+  readonly forgotten: number;
+  readonly maxAgeOf: MaxAgeOf;
+}
+
+export interface PartContext {
+  readonly options: PlanOptions;
+  readonly watermarks: Watermarks;
+  /** The run whose failed requests the plan repeats. */
+  readonly failedRun?: string | undefined;
+  readonly maxAgeOf: MaxAgeOf;
+  readonly now: Date;
+}
