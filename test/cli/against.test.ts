@@ -126,6 +126,10 @@ describe('the price of a change', () => {
       code: 2,
       err: expect.stringContaining('--output, names with --against'),
     });
+    expect(await plan('--failed', '--output', 'a')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--failed is given with --output'),
+    });
   });
 
   it('with a revision reads included files at that revision too, also from a subfolder of the repository', async () => {
