@@ -131,6 +131,10 @@ function refuseFlags(given: {
   readonly 'fail-above': number | undefined;
 }): void {
   const { names, against, refresh, failed, from, to, output, markdown } = given;
+  if (failed && output !== undefined)
+    throw new UsageError('plan: --failed is given with --output; a saved plan contains all inputs of its syncs', {
+      next: 'Leave one of them out.',
+    });
   const isGiven = {
     '--refresh': refresh,
     '--failed': failed,

@@ -13,17 +13,10 @@ import { makeSavedPlan } from './save-plan.ts';
 /** The options of a saved plan. */
 export const savedOptions = ({
   refresh,
-  failed,
   from,
   to,
-}: SavedPlan): {
-  readonly refresh: boolean;
-  readonly failed: boolean;
-  readonly from?: string;
-  readonly to?: string;
-} => ({
+}: SavedPlan): { readonly refresh: boolean; readonly from?: string; readonly to?: string } => ({
   refresh,
-  failed,
   ...(from !== null && { from }),
   ...(to !== null && { to }),
 });

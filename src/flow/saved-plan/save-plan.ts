@@ -29,7 +29,6 @@ export async function makeSavedPlan(
     savedPlan: SAVED_PLAN_VERSION,
     madeAt: now.toISOString(),
     refresh: options.refresh,
-    failed: options.failed ?? false,
     from: options.from ?? null,
     to: options.to ?? null,
     service: digestOf(config.service.url),

@@ -43,7 +43,6 @@ const savedPlan = z.strictObject({
   savedPlan: z.literal(SAVED_PLAN_VERSION),
   madeAt: z.iso.datetime(),
   refresh: z.boolean(),
-  failed: z.boolean(),
   from: z.string().nullable(),
   to: z.string().nullable(),
   /** Digests of addresses, so that the file shows none. */
