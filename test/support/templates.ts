@@ -1,7 +1,7 @@
 /** What a test run creates once and each test file copies: a migrated warehouse of either kind. */
-import { randomBytes } from 'node:crypto';
-import { constants, cp, link, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, cp, mkdir, readFile, rename, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { Client } from 'pg';
@@ -17,20 +17,38 @@ export const SCHEMA = 'sluice';
 
 const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
 
+/** Creates a template once a run: the first caller creates it, and callers in other processes wait for it. */
+async function once(name: string, isThere: () => Promise<boolean>, create: () => Promise<void>): Promise<void> {
+  const lock = join(inject('templates').folder, `${name}.lock`);
+  while (!(await isThere())) {
+    if (await mkdir(lock).catch(() => 'another creates it')) {
+      await wait(100);
+      continue;
+    }
+    try {
+      if (!(await isThere())) await create();
+    } finally {
+      await rmdir(lock);
+    }
+  }
+}
+
+const isFile = (path: string) => (): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
 /** The data of an embedded warehouse, from which others are opened; the first caller creates it. */
 export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
-  const kept = join(inject('templates').folder, migrated ? 'migrated' : 'empty');
-  const found = await readFile(kept).catch(() => undefined);
-  if (found) return new Blob([found]);
-  const made = await dataOf(migrated);
-  // Two files may create it at once; all use the first one, and no reader sees an incomplete one.
-  const unfinished = `${kept}.${randomBytes(8).toString('hex')}`;
-  await writeFile(unfinished, Buffer.from(await made.arrayBuffer()));
-  await link(unfinished, kept).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error;
+  const name = migrated ? 'migrated' : 'empty';
+  const kept = join(inject('templates').folder, name);
+  await once(name, isFile(kept), async () => {
+    const unfinished = `${kept}.unfinished`;
+    await writeFile(unfinished, Buffer.from(await (await dataOf(migrated)).arrayBuffer()));
+    await rename(unfinished, kept);
   });
-  await rm(unfinished);
-  return embeddedTemplate(migrated);
+  return new Blob([await readFile(kept)]);
 }
 
 async function dataOf(migrated: boolean): Promise<Blob> {
@@ -53,17 +71,13 @@ export async function copyEmbedded(folder: string): Promise<void> {
 /** The folder that the copies are made of; the first file that needs one creates it. */
 async function embeddedFolder(): Promise<string> {
   const kept = join(inject('templates').folder, 'warehouse');
-  if (await stat(kept).catch(() => undefined)) return kept;
-  const unfinished = await mkdtemp(`${kept}.`);
-  const warehouse = await openWarehouse({ url: new Secret(`embedded:${unfinished}`), schema: SCHEMA }, effects);
-  await ensureSchema(warehouse);
-  await warehouse.close();
-  try {
+  await once('warehouse', isFile(kept), async () => {
+    const unfinished = `${kept}.unfinished`;
+    const warehouse = await openWarehouse({ url: new Secret(`embedded:${unfinished}`), schema: SCHEMA }, effects);
+    await ensureSchema(warehouse);
+    await warehouse.close();
     await rename(unfinished, kept);
-  } catch (error) {
-    await rm(unfinished, { recursive: true });
-    if ((error as { code?: string }).code !== 'ENOTEMPTY') throw error;
-  }
+  });
   return kept;
 }
 
@@ -71,24 +85,22 @@ async function embeddedFolder(): Promise<string> {
 export async function postgresTemplate(): Promise<string> {
   const { database } = inject('templates');
   const server = inject('postgresUrl');
-  if (await exists(server, database)) return database;
-  const made = await freshDatabase();
-  const warehouse = await openWarehouse({ url: new Secret(made.url), schema: SCHEMA }, effects);
-  await ensureSchema(warehouse);
-  await warehouse.close();
-  try {
-    await execute(server, `alter database ${new URL(made.url).pathname.slice(1)} rename to ${database}`);
-  } catch (error) {
-    await made.drop();
-    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
-  }
+  await once(
+    'database',
+    () => exists(server, database),
+    async () => {
+      const made = await freshDatabase();
+      const warehouse = await openWarehouse({ url: new Secret(made.url), schema: SCHEMA }, effects);
+      await ensureSchema(warehouse);
+      await warehouse.close();
+      await execute(server, `alter database ${new URL(made.url).pathname.slice(1)} rename to ${database}`);
+    },
+  );
   return database;
 }
 
 /** The two, for scenarios that make their own warehouses. */
 export const migrated = { postgres: postgresTemplate, embedded: copyEmbedded };
-
-const DUPLICATE_DATABASE = '42P04';
 
 async function exists(server: string, name: string): Promise<boolean> {
   const client = new Client({ connectionString: server });
