@@ -43,6 +43,29 @@ const PER_RUN: readonly (readonly [number, string, string])[] = [
 ];
 
 anyWarehouse('a limit in points', (open) => {
+  it('budget.keep is never spent, however long ago the log showed the balance', async () => {
+    const scene = await sceneIn(await open(), { respond, points: 12 });
+    const log = `${service()}\nsyncs: { costs: { endpoint: token.requests } }\n`;
+    await scene.sync(`${service()}\nsyncs: { first: { endpoint: microblog.user, request: { user: acme_labs } } }\n`);
+    await scene.sync(log);
+    scene.clock.advance(1000);
+    scene.arrived();
+
+    const config = groups(1, 'budget: { keep: 8 }');
+    const first = only(await scene.sync(config));
+    expect(first).toMatchObject({ exitCode: 6, answers: 3, left: 5 });
+    expect(scene.sandbox.points()).toBe(8);
+    // The log still shows the balance from before these three.
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 6, answers: 3 });
+    expect(sentTo(scene, 'pronet.group')).toBe(3);
+    expect(scene.sandbox.points()).toBe(8);
+
+    scene.sandbox.setPoints(100);
+    await scene.sync(`${service()}\nsyncs: { first: { endpoint: microblog.user, request: { user: acme_labs } } }\n`);
+    await scene.sync(log);
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, continued: true, answers: 8 });
+  });
+
   it.each(PER_RUN)('with %i in flight: %s %s', async (inFlight, more, ofSync) => {
     const scene = await sceneIn(await open(), { respond });
     const config = groups(inFlight, more, ofSync);
@@ -100,29 +123,6 @@ anyWarehouse('a limit in points', (open) => {
       expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, continued: true, answers: 8 });
     },
   );
-
-  it('budget.keep is never spent, however long ago the log showed the balance', async () => {
-    const scene = await sceneIn(await open(), { respond, points: 12 });
-    const log = `${service()}\nsyncs: { costs: { endpoint: token.requests } }\n`;
-    await scene.sync(`${service()}\nsyncs: { first: { endpoint: microblog.user, request: { user: acme_labs } } }\n`);
-    await scene.sync(log);
-    scene.clock.advance(1000);
-    scene.arrived();
-
-    const config = groups(1, 'budget: { keep: 8 }');
-    const first = only(await scene.sync(config));
-    expect(first).toMatchObject({ exitCode: 6, answers: 3, left: 5 });
-    expect(scene.sandbox.points()).toBe(8);
-    // The log still shows the balance from before these three.
-    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 6, answers: 3 });
-    expect(sentTo(scene, 'pronet.group')).toBe(3);
-    expect(scene.sandbox.points()).toBe(8);
-
-    scene.sandbox.setPoints(100);
-    await scene.sync(`${service()}\nsyncs: { first: { endpoint: microblog.user, request: { user: acme_labs } } }\n`);
-    await scene.sync(log);
-    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, continued: true, answers: 8 });
-  });
 
   it('counts what an answer cost, not the most that it could have', async () => {
     // 1000 results can cost 100 points; the few there are cost one.

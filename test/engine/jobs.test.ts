@@ -9,7 +9,7 @@ import { readEngineStatus, WORKER_DIED } from '../../src/engine/status.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
-import { anyWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
 import { jobsOf, makeDue } from './due.ts';
 
 const at = (sync: string, cron: string): Scheduled => ({ sync, schedule: { cron, timezone: 'UTC' } });
@@ -33,7 +33,7 @@ async function taken(jobs: Jobs, count: number, outcome: JobOutcome = { as: 'don
   return got;
 }
 
-anyWarehouse('the jobs', (open) => {
+eachWarehouse('the jobs', (open) => {
   it('have the schedules of the config, and leave unchanged ones as they are', async () => {
     const warehouse = await open();
     const first = await jobsOf(warehouse, [at('a', '0 3 * * *'), at('b', '0 4 * * *')]);
@@ -104,7 +104,9 @@ anyWarehouse('the jobs', (open) => {
         ('died', 'pronet.group', '', 'running', null, '2026-01-01', '2026-01-01', null)`.execute(warehouse.db);
     expect(await lost()).toEqual(['died']);
   });
+});
 
+anyWarehouse('the jobs of workers', (open) => {
   it('of all runs start with the first chunks before the second ones, and a key is active once', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);

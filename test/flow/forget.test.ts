@@ -12,7 +12,7 @@ import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
 import { tracesOf } from '../support/traces.ts';
-import { anyWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { type Rows, rowsOf, select } from './rows.ts';
 import { countingIds, type Scene, sceneIn, service } from './scene.ts';
@@ -131,6 +131,52 @@ const accountsIn = (warehouse: Warehouse) =>
      from sluice_ops.requests r group by sync order by sync`,
   );
 
+eachWarehouse('forgetting an entity', (open) => {
+  it('reaches unreadable answers, answers on the disk, and requests that are still planned', async () => {
+    const scene = await lived(await open());
+    const { warehouse } = scene;
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const entity = await entityIn(warehouse, 'microblog_users', 'true');
+    const ops = operationsOf(warehouse);
+    const [request] = await select<{ id: string; run_id: string }>(
+      warehouse,
+      "select id, run_id from sluice_ops.requests where sync = 'microbloggers' order by id desc limit 1",
+    );
+    const { id = '', run_id: runId = '' } = request ?? {};
+    const xRequestId = '00000000-0000-4000-8000-0000000000aa';
+    await ops.updateTable('requests').set({ x_request_id: xRequestId }).where('id', '=', id).execute();
+    const whole = JSON.stringify([{ rest_id: entity.key[0], name: entity.texts.at(1), alias: 'river_coffee' }]);
+    const answer = { status: 200, headers: {}, tookMs: 1, receivedAt: scene.clock.now() };
+    await storeAnswers(ops, [{ requestId: id, answer: { ...answer, body: Buffer.from(whole.slice(0, -3)) } }]);
+    await scene.replay({ names: ['microbloggers'] });
+    const spool = openSpool({ folder });
+    const kept = { ...answer, requestId: id, runId, sync: 'microbloggers', xRequestId };
+    await spool.keep({ ...kept, body: Buffer.from(whole) });
+    await spool.keep({ ...kept, body: Buffer.from(whole.slice(0, -3)) });
+    await ops.updateTable('requests').set({ state: 'planned' }).where('id', '=', id).execute();
+
+    const summary = await forgetIn(scene, entity, folder);
+
+    expect(summary).toMatchObject({ bodies: 1, spooled: 2 });
+    expect(await tracesOf(warehouse, entity.texts, folder)).toEqual([]);
+    expect(await readdir(folder)).toHaveLength(2);
+    expect(await select(warehouse, `select state from sluice_ops.requests where id = ${id}`)).toEqual([
+      { state: 'abandoned' },
+    ]);
+    expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '2' }]);
+  }, 120_000);
+
+  it('lets the entity return if the option says so', async () => {
+    const scene = await lived(await open());
+    const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
+    await forgetIn(scene, entity);
+    await forgetIn(scene, { ...entity, comesAgain: true });
+    expect((await scene.sync(CONFIG, { names: ['groups'] })).exitCode).toBe(0);
+    expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
+  }, 120_000);
+});
+
 anyWarehouse('forgetting', (open, kind) => {
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await open());
@@ -193,50 +239,6 @@ anyWarehouse('forgetting', (open, kind) => {
     const done = await forgetIn(scene, entity);
     expect({ ...done, dryRun: true, receipt: null }).toEqual(preview);
     expect(await forgetIn(scene, entity)).toMatchObject({ found: false, answers: 0, rows: {}, receipt: '2' });
-  }, 120_000);
-
-  it('reaches unreadable answers, answers on the disk, and requests that are still planned', async () => {
-    const scene = await lived(await open());
-    const { warehouse } = scene;
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const entity = await entityIn(warehouse, 'microblog_users', 'true');
-    const ops = operationsOf(warehouse);
-    const [request] = await select<{ id: string; run_id: string }>(
-      warehouse,
-      "select id, run_id from sluice_ops.requests where sync = 'microbloggers' order by id desc limit 1",
-    );
-    const { id = '', run_id: runId = '' } = request ?? {};
-    const xRequestId = '00000000-0000-4000-8000-0000000000aa';
-    await ops.updateTable('requests').set({ x_request_id: xRequestId }).where('id', '=', id).execute();
-    const whole = JSON.stringify([{ rest_id: entity.key[0], name: entity.texts.at(1), alias: 'river_coffee' }]);
-    const answer = { status: 200, headers: {}, tookMs: 1, receivedAt: scene.clock.now() };
-    await storeAnswers(ops, [{ requestId: id, answer: { ...answer, body: Buffer.from(whole.slice(0, -3)) } }]);
-    await scene.replay({ names: ['microbloggers'] });
-    const spool = openSpool({ folder });
-    const kept = { ...answer, requestId: id, runId, sync: 'microbloggers', xRequestId };
-    await spool.keep({ ...kept, body: Buffer.from(whole) });
-    await spool.keep({ ...kept, body: Buffer.from(whole.slice(0, -3)) });
-    await ops.updateTable('requests').set({ state: 'planned' }).where('id', '=', id).execute();
-
-    const summary = await forgetIn(scene, entity, folder);
-
-    expect(summary).toMatchObject({ bodies: 1, spooled: 2 });
-    expect(await tracesOf(warehouse, entity.texts, folder)).toEqual([]);
-    expect(await readdir(folder)).toHaveLength(2);
-    expect(await select(warehouse, `select state from sluice_ops.requests where id = ${id}`)).toEqual([
-      { state: 'abandoned' },
-    ]);
-    expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '2' }]);
-  }, 120_000);
-
-  it('lets the entity return if the option says so', async () => {
-    const scene = await lived(await open());
-    const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
-    await forgetIn(scene, entity);
-    await forgetIn(scene, { ...entity, comesAgain: true });
-    expect((await scene.sync(CONFIG, { names: ['groups'] })).exitCode).toBe(0);
-    expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
   }, 120_000);
 
   it('reports wrong arguments, and does not wait', async () => {
