@@ -4,12 +4,12 @@ import { type EngineEvent, handle } from '../../src/engine/handle.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { ActiveJob, JobOutcome } from '../../src/engine/jobs.ts';
 import { openInvocation } from '../../src/flow/run/invocation.ts';
-import { postgresWarehouses } from '../support/warehouse.ts';
+import { embeddedWarehouses } from '../support/warehouse.ts';
 import { jobsOf } from './due.ts';
 import { select } from '../flow/rows.ts';
 import { configOf, countingIds, type Scene, sceneIn } from '../flow/scene.ts';
 
-const open = postgresWarehouses();
+const open = embeddedWarehouses();
 const CONFIG = `syncs:
   groups:
     endpoint: pronet.group

@@ -1,7 +1,7 @@
 /** `budget.keep` holds from the first paid request on: no balance, no purchase. */
 import { describe, expect, it } from 'vitest';
 import { only } from '../flow/scene.ts';
-import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
 import { type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
 
 const ONE: PricedOptions['price'] = () => 1;
@@ -20,7 +20,7 @@ eachWarehouse('budget.keep', (open) => {
 });
 
 describe('budget.keep', () => {
-  const open = postgresWarehouses();
+  const open = embeddedWarehouses();
 
   it.each([
     {

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { DAY_MS } from '../flow/clock.ts';
 import { BUSY, inTable, inWorld } from '../flow/filings.ts';
 import { only, sceneIn, service } from '../flow/scene.ts';
-import { postgresWarehouses } from '../support/warehouse.ts';
+import { embeddedWarehouses } from '../support/warehouse.ts';
 
-const open = postgresWarehouses();
+const open = embeddedWarehouses();
 const RANGE = { date_from: '2026-01-05', date_to: '2026-02-15' };
 const CONFIG = `${service()}
 syncs:

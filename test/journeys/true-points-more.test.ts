@@ -4,7 +4,7 @@ import { summaryText } from '../../src/cli/text/summary.ts';
 import { readCosts } from '../../src/insight/costs.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
-import { postgresWarehouses } from '../support/warehouse.ts';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { type LoggedRow, type PricedOptions, pricedService, spend } from './priced-service.ts';
 
 const TEN: PricedOptions['price'] = () => 10;
@@ -14,7 +14,7 @@ const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: 
 const without = (row: LoggedRow): LoggedRow => ({ ...row, response_request_id: null });
 
 describe('points', () => {
-  const open = postgresWarehouses();
+  const open = embeddedWarehouses();
 
   it('are true in the summary, in costs and in the ledger, quoted against true', async () => {
     const service = await pricedService({ price: TEN });

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import { openSpool, type Spool } from '../../src/recovery/spool/files.ts';
 import { spoolFiles } from '../support/spool-files.ts';
-import { anyWarehouse } from '../support/warehouse.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
@@ -58,7 +58,7 @@ async function spooled(scene: Scene, spool: Spool) {
   return { files, first: bought(scene) };
 }
 
-anyWarehouse('a spool of the ledger', (open) => {
+eachWarehouse('a spool of the ledger', (open) => {
   const spoolsOf = (scene: Scene) =>
     select<{ spools: { id: string; host: string; folder: string }[] }>(
       scene.warehouse,

@@ -7,7 +7,7 @@ import { openSpool, type Spool, type SpoolOptions } from '../../src/recovery/spo
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { spoolFiles } from '../support/spool-files.ts';
-import { anyWarehouse } from '../support/warehouse.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
 import { expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
@@ -55,7 +55,7 @@ async function interrupted(scene: Scene, spool: Spool, config = CONFIG, errorOf 
   return { ...end, files: await spoolFiles(spool.folder) };
 }
 
-anyWarehouse('a database that fails with calls in flight', (open) => {
+eachWarehouse('a database that fails with calls in flight', (open) => {
   it('ends the run with 5 and nothing lost: the next one buys nothing of it again', async () => {
     const undisturbed = await sceneIn(await open());
     await undisturbed.sync(CONFIG);
@@ -144,7 +144,7 @@ anyWarehouse('a database that fails with calls in flight', (open) => {
   });
 });
 
-anyWarehouse('what waits on the disk', (open) => {
+eachWarehouse('what waits on the disk', (open) => {
   const waiting = async () => {
     const scene = await sceneIn(await open(), holding());
     const spool = await spoolOf();

@@ -21,7 +21,11 @@ const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
 async function once(name: string, isThere: () => Promise<boolean>, create: () => Promise<void>): Promise<void> {
   const lock = join(inject('templates').folder, `${name}.lock`);
   while (!(await isThere())) {
-    if (await mkdir(lock).catch(() => 'another creates it')) {
+    const isMine = await mkdir(lock).then(
+      () => true,
+      () => false,
+    );
+    if (!isMine) {
       await wait(100);
       continue;
     }
