@@ -147,7 +147,9 @@ anyWarehouse('the request log', (open) => {
     expect(await mark(scene)).toMatch(/^2026-03-08T15:00:00/);
     expect(await loaded(scene)).toBe(5);
   });
+});
 
+anyWarehouse('a request log of many pages', (open) => {
   it.each([
     { when: 'after', statement: STEP.store, nth: 2 },
     { when: 'after', statement: STEP.record, nth: 2 },
