@@ -1,6 +1,6 @@
 /**
  * Stores the sums of days that ended at least 48 hours ago, so that readers of costs need only the rows of the other
- * days. Decision 21 has the rules.
+ * days. Decision 23 has the rules.
  */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Notice } from '../../ledger/summary.ts';

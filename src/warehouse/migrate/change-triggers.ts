@@ -1,7 +1,7 @@
 /**
  * Triggers that record the days of changed rows, so that the stored sums of these days no longer count. They run in the
  * transaction of the change, also if a user makes it. Days after the day before yesterday have no stored sums, so a change of
- * recent rows, which is what a sync does, causes no trigger to run. Decision 21 has the rules.
+ * recent rows, which is what a sync does, causes no trigger to run. Decision 23 has the rules.
  */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';

@@ -1,6 +1,6 @@
 /**
  * SQL of the sums by day over the request log, the ledger and the tables, and what is stored of them. The same SQL stores the sums of a
- * closed day and computes those of the other days, so both are equal. Decision 21 has the rules. `offset 0` makes Postgres
+ * closed day and computes those of the other days, so both are equal. Decision 23 has the rules. `offset 0` makes Postgres
  * read the rows of each period by index, because it cannot estimate how few they are.
  */
 import { createHash } from 'node:crypto';
