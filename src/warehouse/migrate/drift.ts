@@ -1,5 +1,6 @@
 /** Compares the live schema with the declared one in both directions. */
 import { type Catalog, readCatalog } from './live-schema.ts';
+import { changeTriggerDrift } from './change-triggers.ts';
 import { readCommentDrift } from './comments.ts';
 import { listKeyDrift } from './list-keys.ts';
 import type { Warehouse } from '../connect/connect.ts';
@@ -19,6 +20,7 @@ export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | '
     ...areaDrift(warehouse.ops, operationsTables, [], live.operations),
     ...(await readCommentDrift(warehouse)),
     ...(await listKeyDrift(warehouse.db, warehouse)),
+    ...(await changeTriggerDrift(warehouse.db, warehouse)),
   ];
 }
 

@@ -3,6 +3,7 @@ import { answerViews } from './answers.ts';
 import { balanceViews } from './balance.ts';
 import { calendarViews } from './calendar.ts';
 import { coverageViews } from './coverage.ts';
+import { daySumViews } from './day-sums.ts';
 import { filingViews } from './filings.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
@@ -24,6 +25,7 @@ export const views: readonly View[] = [
   ...coverageViews,
   ...answerViews,
   ...requestCostViews,
+  ...daySumViews,
   ...syncCostViews,
   ...priceViews,
   ...balanceViews,
