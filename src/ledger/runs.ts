@@ -40,12 +40,12 @@ export interface RunRequest {
   readonly holder: string;
   /** The plan requests days up to `today`. */
   readonly asksForDays?: boolean;
+  /** The part of the sync that its plan requests; absent, all of it. */
+  readonly scope?: 'failed' | 'limited' | undefined;
   readonly now: Date;
 }
 
 export interface NewRun extends RunRequest {
-  /** The part of the sync that its plan requests; absent, all of it. */
-  readonly scope?: 'failed' | undefined;
   /** The spools of the process that starts it. */
   readonly spools?: readonly SpoolPlace[];
 }
@@ -92,8 +92,8 @@ export async function openRuns(
 }
 
 /**
- * Continues the open run of a sync, and abandons its other open runs. Hold the sync's lease and use a transaction, so
- * that no run is abandoned partly. `beforeGivingUp` may throw for a run that must not be abandoned.
+ * Continues the open run of a sync, and abandons its other open runs. A limited run leaves them open, because it is only a
+ * sample. Hold the sync's lease and use a transaction, so that no run is abandoned partly. `beforeGivingUp` may throw for a run that must not be abandoned.
  */
 export async function continueRun(
   ops: Ops,
@@ -105,7 +105,7 @@ export async function continueRun(
   const { open, last } = await openRuns(ops, request, also);
   const lost: string[] = [];
   for (const run of open) {
-    if (run === last) continue;
+    if (run === last || request.scope === 'limited') continue;
     beforeGivingUp(run.id);
     lost.push(...(await abandonRun(ops, run.id, now)));
   }

@@ -5100,7 +5100,7 @@ create view sluice."sync_runs" (
   "changed" bigint,
   -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint,
-  -- Part of the sync that the run requested: failed for what failed before; null for all of it.
+  -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
   "scope" text
 ) as
  SELECT id AS run_id,
@@ -6024,7 +6024,7 @@ create table sluice_ops."runs" (
   "unreadable" bigint default 0 not null,
   -- Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.
   "spools" jsonb,
-  -- Part of the sync that the run requested: failed for what failed before; null for all of it.
+  -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
   "scope" text,
   constraint "runs_pkey" primary key ("id")
 );

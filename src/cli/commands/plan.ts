@@ -24,6 +24,7 @@ export const plan = command({
     failed: { type: 'flag', about: 'As for sync --failed: plan only what failed in the last run of each sync.' },
     from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
     to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
+    limit: { type: 'number', min: 1, value: 'REQUESTS', about: 'As for sync --limit.' },
     output: {
       type: 'text',
       value: 'FILE',
@@ -65,6 +66,7 @@ export const plan = command({
       failed: args.failed,
       ...(args.from !== undefined && { from: args.from }),
       ...(args.to !== undefined && { to: args.to }),
+      ...(args.limit !== undefined && { limit: args.limit }),
     };
     const made = await withWarehouse(context, config, async (warehouse) => {
       const [{ quoteSyncs, summarizePlan }, { makeSavedPlan }, { ensureSchema }] = await Promise.all([
@@ -104,6 +106,7 @@ function syncCommandOf(given: {
   readonly failed: boolean;
   readonly from: string | undefined;
   readonly to: string | undefined;
+  readonly limit: number | undefined;
 }): string {
   const flags = [
     ...configFlag(given),
@@ -111,6 +114,7 @@ function syncCommandOf(given: {
     ...(given.failed ? ['--failed'] : []),
     ...(given.from === undefined ? [] : ['--from', given.from]),
     ...(given.to === undefined ? [] : ['--to', given.to]),
+    ...(given.limit === undefined ? [] : ['--limit', String(given.limit)]),
   ];
   return ['sluice sync', ...flags, ...given.names].join(' ');
 }
@@ -126,11 +130,12 @@ function refuseFlags(given: {
   readonly failed: boolean;
   readonly from: string | undefined;
   readonly to: string | undefined;
+  readonly limit: number | undefined;
   readonly output: string | undefined;
   readonly markdown: boolean;
   readonly 'fail-above': number | undefined;
 }): void {
-  const { names, against, refresh, failed, from, to, output, markdown } = given;
+  const { names, against, refresh, failed, from, to, limit, output, markdown } = given;
   if (failed && output !== undefined)
     throw new UsageError('plan: --failed is given with --output; a saved plan contains all inputs of its syncs', {
       next: 'Leave one of them out.',
@@ -140,6 +145,7 @@ function refuseFlags(given: {
     '--failed': failed,
     '--from': from,
     '--to': to,
+    '--limit': limit,
     '--output': output,
     names: names.length > 0,
   };

@@ -43,6 +43,13 @@ export const sync = command({
       value: 'POINTS',
       about: 'Maximum number of points that this invocation may spend.',
     },
+    limit: {
+      type: 'number',
+      min: 1,
+      value: 'REQUESTS',
+      about:
+        'Send at most this many requests of each sync, as a sample. Such a run is partial: it moves no watermark, and the next sync without --limit requests the rest.',
+    },
     plan: {
       type: 'text',
       value: 'FILE',
@@ -55,6 +62,7 @@ export const sync = command({
   examples: [
     { line: 'sluice sync', about: 'Run every sync of the config.' },
     { line: 'sluice sync pages costs --max-points 50', about: 'Run two syncs, for at most 50 points.' },
+    { line: 'sluice sync --limit 5', about: 'Try every sync with a sample, parents and children.' },
     { line: 'sluice sync --plan plan.json', about: 'Run a saved plan.' },
     { line: 'sluice sync --failed', about: 'Try again what failed.' },
     { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'Run a sync for one quarter.' },
@@ -72,6 +80,7 @@ export const sync = command({
       ...(args.from !== undefined && { from: args.from }),
       ...(args.to !== undefined && { to: args.to }),
       ...(args['max-points'] !== undefined && { maxPoints: args['max-points'] }),
+      ...(args.limit !== undefined && { limit: args.limit }),
       ...(plan && { plan }),
     });
     const look = await nextStepLine(summary);
@@ -89,6 +98,7 @@ async function readPlan(
     readonly failed: boolean;
     readonly from?: string | undefined;
     readonly to?: string | undefined;
+    readonly limit?: number | undefined;
   },
 ): Promise<SavedPlan> {
   const extra = [
@@ -97,6 +107,7 @@ async function readPlan(
     ...(given.failed ? ['--failed'] : []),
     ...(given.from === undefined ? [] : ['--from']),
     ...(given.to === undefined ? [] : ['--to']),
+    ...(given.limit === undefined ? [] : ['--limit']),
   ];
   if (extra.length > 0)
     throw new UsageError(`sync: --plan is given with ${extra.join(', ')}; the saved plan sets them`, {
@@ -119,7 +130,8 @@ export async function runWithProgress(context: Context, config: Config, options:
   const { sleep, signal, env, redactor } = context;
   return withFlow(context, config, async (warehouse, effects) => {
     const summary = await runSyncs(config, warehouse, options, effects, signal);
-    if (config.alerts) {
+    // A sample proves nothing about a sync, so it neither raises nor resolves an alert.
+    if (config.alerts && options.limit === undefined) {
       const { sendAlerts } = await import('../../alerts/send-alerts.ts');
       const { now, onNotice } = effects;
       await sendAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });

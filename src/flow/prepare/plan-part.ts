@@ -21,6 +21,8 @@ export interface PlanPart {
   readonly reliedInputs: readonly RequestBody[];
   /** Number of requests left out because they name a forgotten entity. */
   readonly forgotten: number;
+  /** Number of requests left out because of the limit; absent without a limit. */
+  readonly leftOut?: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 

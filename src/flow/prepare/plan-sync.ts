@@ -21,6 +21,7 @@ import { readForgotten } from '../erasure/store.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
+import { limitParts } from './limit-parts.ts';
 import type { PartContext, PlanPart } from './plan-part.ts';
 import { parseLogWatermark } from '../run/move-watermarks.ts';
 import { KeySet } from '../../plan/key-set.ts';
@@ -58,7 +59,9 @@ export async function planSync(
   const failedRun = options.failed ? await repeatedRun(operationsOf(warehouse), definition, options) : undefined;
   const context = { options, watermarks, failedRun, maxAgeOf, now };
   const planned = options.failed ? failedParts : planParts;
-  return { maxAgeOf, parts: (ops) => planned(ops, definition, inputs, context) };
+  const { limit } = options;
+  const all = (ops: Ops) => planned(ops, definition, inputs, context);
+  return { maxAgeOf, parts: limit === undefined ? all : (ops) => limitParts(all(ops), limit) };
 }
 
 async function* planParts(

@@ -26,6 +26,8 @@ export interface PreparedRun {
   readonly reliedInputs: readonly RequestBody[] | undefined;
   /** See `SyncPlan`; 0 for a continued run. */
   readonly forgotten: number;
+  /** See `SyncPlan`; 0 for a continued run. */
+  readonly leftOut: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
@@ -82,6 +84,7 @@ export async function prepareRun(
     endpoint: definition.endpoint.name,
     definitionHash: planHash(definition, options),
     asksForDays: asksForDays(definition),
+    scope: scopeOf(options),
     holder,
     now,
   };
@@ -107,7 +110,7 @@ export async function prepareRun(
   lost.forEach(onLost);
   if (open) {
     const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, now, options), retry);
-    return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, maxAgeOf };
+    return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, leftOut: 0, maxAgeOf };
   }
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
   // A walk sends one request at a time.
@@ -122,16 +125,19 @@ export async function prepareRun(
       inTransaction(async (ops) => {
         const begun = failures === 0 ? undefined : await runBegun(ops, request);
         if (begun) return begun;
-        const created = await createRun(ops, { ...request, spools, scope: options.failed ? 'failed' : undefined });
+        const created = await createRun(ops, { ...request, spools });
         if (options.refresh || options.failed) await forgetLosses(ops, definition.name);
         recorded = await recordPlan(ops, created, recording);
         return created;
       }),
     retry,
   );
-  const { quote = null, covered = 0, reliedInputs = [], forgotten = 0 } = recorded ?? {};
-  return { run: { ...run, quote }, covered, reliedInputs, forgotten, maxAgeOf: plan.maxAgeOf };
+  const { quote = null, covered = 0, reliedInputs = [], forgotten = 0, leftOut = 0 } = recorded ?? {};
+  return { run: { ...run, quote }, covered, reliedInputs, forgotten, leftOut, maxAgeOf: plan.maxAgeOf };
 }
+
+const scopeOf = ({ failed, limit }: PlanOptions): RunRequest['scope'] =>
+  limit === undefined ? (failed === true ? 'failed' : undefined) : 'limited';
 
 /** Finds the run that this holder created by a commit with a lost connection. */
 async function runBegun(

@@ -20,6 +20,7 @@ export interface RecordedPlan {
   readonly covered: number;
   readonly reliedInputs: readonly RequestBody[];
   readonly forgotten: number;
+  readonly leftOut: number;
 }
 
 export interface RecordPlanOptions {
@@ -47,11 +48,12 @@ export async function recordPlan(
   const planned = expected && new PlannedRequests(definition, expected.horizon);
   const chunks = chunkSize === undefined ? undefined : new ChunkPlan(chunkSize);
   const reliedInputs: RequestBody[] = [];
-  let [covered, forgotten] = [0, 0];
+  let [covered, forgotten, leftOut] = [0, 0, 0];
   let recording: Promise<unknown> = Promise.resolve();
   for await (const part of plan.parts(ops)) {
     covered += part.covered;
     forgotten += part.forgotten;
+    leftOut += part.leftOut ?? 0;
     for (const input of part.reliedInputs) reliedInputs.push(input);
     const pending = await forecast(part);
     for (const question of pending) totals.add(question);
@@ -71,5 +73,5 @@ export async function recordPlan(
   if (chunks && chunks.sizes.length > 0) await planChunks(ops, run.id, chunks.sizes);
   const quote = { requests: totals.openRequests, ...totals.points(prices) };
   await setQuote(ops, run.id, quote);
-  return { quote, covered, reliedInputs, forgotten };
+  return { quote, covered, reliedInputs, forgotten, leftOut };
 }

@@ -24,6 +24,7 @@ import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
 import type { RunStop } from './stop-controller.ts';
 import type { SyncRun } from './sync-run.ts';
+import { limitedEnd, limitSummary, type RequestLimit, skipBeyondLimit } from './limited-run.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { deletedNotice, deletedRows } from '../replay/deleted-rows.ts';
@@ -42,6 +43,7 @@ export interface ConcludeInput {
   readonly failOnTruncated?: boolean;
   /** The run requested only a part of the sync, such as the range of a backfill, so it moves no watermark. */
   readonly isPart?: boolean;
+  readonly limit?: RequestLimit | undefined;
   readonly startedAt: Date;
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
@@ -59,12 +61,13 @@ export async function concludeRun(
 ): Promise<SyncSummary> {
   if (!input.isPart) await moveWatermarks(ops, { ...input, schema: warehouse.schema, now: effects.now });
   const { paging } = input.definition.endpoint;
+  const skipped = await skipBeyondLimit(ops, input);
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
-  const end = endOf(input, { totals, unread, gaps, earlier });
+  const end = endOf(input, { totals, unread, gaps, earlier, skipped });
   // This walk has read those pages again, because the watermark never moves past an unreadable page.
   if (paging.by === 'cursor' && !input.isPart && end.state === 'complete')
     await removeReadPages(ops, input.run.sync, input.run.id);
@@ -81,6 +84,7 @@ export async function concludeRun(
     ...end,
     ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt) }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
+    ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
     lostAnswers: await lostAnswersOf(ops, input.run.id, input.lost),
     lowerBounds: await lowerBoundsOf(ops, input.run.id, SHOWN_BOUNDS),
@@ -106,7 +110,7 @@ interface RunEnd {
 }
 
 /** What decides the outcome of a run, beside its totals. */
-interface EndInput extends Pick<ConcludeInput, 'stop' | 'aborted' | 'failOnTruncated' | 'missing'> {
+interface EndInput extends Pick<ConcludeInput, 'stop' | 'aborted' | 'failOnTruncated' | 'missing' | 'limit'> {
   readonly definition: Pick<SyncDefinition, 'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable'>;
 }
 
@@ -117,6 +121,8 @@ interface Sums {
   readonly gaps: readonly Gap[];
   /** Lower bounds of earlier runs that count. */
   readonly earlier: number;
+  /** Planned requests that the limit of requests left unsent. */
+  readonly skipped?: number;
 }
 
 /** How a run ends, by the first rule that applies. */
@@ -125,6 +131,7 @@ export const endOf = (input: EndInput, sums: Sums): RunEnd =>
   lostAnswersEnd(input, sums) ??
   rejectedEnd(input, sums) ??
   (input.failOnTruncated ? truncatedEnd(sums) : undefined) ??
+  limitedEnd(input, sums) ??
   completeEnd(input, sums);
 
 const interrupted = (error: string, next: string | null): RunEnd => ({
@@ -141,16 +148,16 @@ const rejected = (error: string, next: string | null): RunEnd => ({
   next,
 });
 
-function stoppedEnd({ stop, aborted }: EndInput, { totals }: Sums): RunEnd | undefined {
+function stoppedEnd({ stop, aborted }: EndInput, { totals, skipped = 0 }: Sums): RunEnd | undefined {
   if (stop && stop.exit !== EXIT.rejects) {
     const state = stop.exit === EXIT.budget ? 'out_of_points' : 'interrupted';
     return { state, exitCode: stop.exit, error: stop.because, next: stop.next };
   }
-  if (stop || totals.left === 0) return undefined;
+  if (stop || totals.left === skipped) return undefined;
   return aborted
     ? interrupted('stopped by a signal', 'Run the sync again; it continues where it stopped.')
     : interrupted(
-        `${totals.left} requests got no answer from a failing service`,
+        `${totals.left - skipped} requests got no answer from a failing service`,
         'Run the sync again later; it continues where it stopped.',
       );
 }
@@ -245,7 +252,7 @@ export interface RunOutcome {
 export async function concludeOpenRun(
   invocation: Invocation,
   { definition, options }: SyncRun,
-  { run, covered, reliedInputs, lost, segment, startedAt }: OpenedRun,
+  { run, covered, reliedInputs, lost, leftOut, segment, startedAt }: OpenedRun,
   { lease, stop, missing, aborted }: RunOutcome,
 ): Promise<SyncSummary> {
   const { warehouse, effects } = invocation;
@@ -264,6 +271,7 @@ export async function concludeOpenRun(
       startedAt,
       failOnTruncated: options.failOnTruncated,
       isPart: isPartOfSync(options),
+      limit: options.limit === undefined ? undefined : { requests: options.limit, leftOut },
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),
     });

@@ -43,6 +43,8 @@ export interface ExecuteContext extends StoreContext {
   readonly onLostAnswer: (because: string, again: boolean) => void;
   /** Resolves a lost answer before its request is sent again; absent, the request is sent again immediately. */
   readonly resolveLost?: ResolveLostAnswers | undefined;
+  /** False if the limit of requests does not allow this request; absent without a limit. */
+  readonly mayBegin?: ((request: Pick<LedgerRequest, 'attempts'>) => boolean) | undefined;
   readonly onSent: (sentAt: Date) => () => void;
   /** Called after each request that ended, with its written rows and points. */
   readonly onEnded: (rows: number, points: number) => void;
@@ -188,7 +190,7 @@ class RunExecution {
         // Another request may start while this one waits.
         return this.#requests.track(decision.until.then(() => this.#handleWhenFree(request)));
       case 'send':
-        return this.#send(request, onAnswer);
+        return this.#context.mayBegin?.(request) === false ? undefined : this.#send(request, onAnswer);
     }
   }
 

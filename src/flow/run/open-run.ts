@@ -81,6 +81,7 @@ export async function openRun(
     budget: syncBudget(definition, budget),
     prices,
     maxAgeOf,
+    requestLimit: options.limit,
     lost,
     rowCounter,
     spans,

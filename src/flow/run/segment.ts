@@ -5,7 +5,8 @@ import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
 import { limiterName } from '../../control/limiter/shared-slots.ts';
 import { countByState } from '../../ledger/requests.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { countSent } from '../../ledger/request-limit.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { recordSpool } from '../../recovery/spool/run-spools.ts';
 import { maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
@@ -21,6 +22,7 @@ import {
 import { faultNotice } from '../ingest/answer-fault.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import type { Notice, Progress } from '../../ledger/summary.ts';
+import type { Effects } from '../effects.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { LogCheck } from '../points/log-check.ts';
@@ -38,6 +40,8 @@ import type { RowCounter } from './analyze-tables.ts';
 export interface Segment extends Pick<RunContext, 'definition' | 'run' | 'lease' | 'maxAgeOf'> {
   readonly budget: MeteredBudget;
   readonly prices: PriceBook;
+  /** Most requests that the run sends; absent, there is no limit. */
+  readonly requestLimit?: number | undefined;
   /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
   readonly rowCounter: RowCounter;
@@ -63,7 +67,7 @@ export interface OpenSegment {
 export async function openSegment(invocation: Invocation, segment: Segment): Promise<OpenSegment> {
   const { warehouse, config, client, limiter, effects } = invocation;
   const inFlight = inFlightOf(invocation, segment);
-  const { definition, run, lease, budget, prices, maxAgeOf, lost, rowCounter, spans } = segment;
+  const { definition, run, lease, budget, prices, maxAgeOf, lost, rowCounter, spans, requestLimit } = segment;
   const { now, sleep, random, newId, onNotice, spool, checkpoint } = effects;
   const ops = operationsOf(warehouse);
   const sync = definition.name;
@@ -99,6 +103,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     spans,
     spoolAnswer: spool && openSpoolWriter({ spool, onNotice }),
     resolveLost,
+    mayBegin: requestLimit === undefined ? undefined : await openRequestLimit(ops, run.id, requestLimit, effects),
     ...progressCallbacks(sync, await retryTransient(() => countByState(ops, run), effects), effects.onProgress),
   });
   return {
@@ -122,6 +127,22 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
       return stop;
     },
     isLimited: meter !== undefined,
+  };
+}
+
+/** Returns whether a request may be sent for the first time; each request counts once, also if the run is continued. */
+async function openRequestLimit(
+  ops: Ops,
+  runId: string,
+  limit: number,
+  effects: Effects,
+): Promise<ExecuteContext['mayBegin']> {
+  let begun = await retryTransient(() => countSent(ops, runId), effects);
+  return ({ attempts }) => {
+    if (attempts > 0) return true;
+    if (begun >= limit) return false;
+    begun += 1;
+    return true;
   };
 }
 

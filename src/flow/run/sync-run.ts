@@ -24,7 +24,9 @@ export interface SyncOptions {
   readonly maxPoints?: number;
   /** Count answers as lost that may be in spools that cannot be found; `in_doubt` then decides about their requests. */
   readonly abandonSpool?: boolean;
-  /** Run exactly this plan. Its syncs, `refresh`, `from` and `to` replace the options of these names. */
+  /** Most requests of each sync, as a sample; the runs never count as complete. */
+  readonly limit?: number;
+  /** Run exactly this plan. Its syncs, `refresh`, `from`, `to` and `limit` replace the options of these names. */
   readonly plan?: SavedPlan;
 }
 

@@ -15,10 +15,17 @@ export const savedOptions = ({
   refresh,
   from,
   to,
-}: SavedPlan): { readonly refresh: boolean; readonly from?: string; readonly to?: string } => ({
+  limit,
+}: SavedPlan): {
+  readonly refresh: boolean;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: number;
+} => ({
   refresh,
   ...(from !== null && { from }),
   ...(to !== null && { to }),
+  ...(limit !== null && { limit }),
 });
 
 /**

@@ -31,6 +31,7 @@ export async function makeSavedPlan(
     refresh: options.refresh,
     from: options.from ?? null,
     to: options.to ?? null,
+    limit: options.limit ?? null,
     service: digestOf(config.service.url),
     warehouse: digestOf(placeOf(config)),
     syncs,

@@ -45,6 +45,8 @@ const savedPlan = z.strictObject({
   refresh: z.boolean(),
   from: z.string().nullable(),
   to: z.string().nullable(),
+  /** Most requests of each sync; null for all. */
+  limit: z.int().min(1).nullable(),
   /** Digests of addresses, so that the file shows none. */
   service: z.string(),
   warehouse: z.string(),

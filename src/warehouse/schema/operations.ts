@@ -79,7 +79,9 @@ export const operations = {
       unreadable: counter('Number of requests with an unreadable answer, including those that are no longer sent.'),
       spools: nullable(json<unknown>(SPOOLS)),
       scope: nullable(
-        text('Part of the sync that the run requested: failed for what failed before; null for all of it.'),
+        text(
+          'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
+        ),
       ),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },

@@ -102,7 +102,9 @@ export const syncViews = [
       error: personal(text('Reason why the run ended early; null if it did not.')),
       changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
-      scope: text('Part of the sync that the run requested: failed for what failed before; null for all of it.'),
+      scope: text(
+        'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
+      ),
     },
     // A run that ended before its start has no duration: a process had a wrong clock.
     `
