@@ -5,8 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/cli/commands.ts';
 import { parseCommandLine } from '../../src/cli/program.ts';
 import { anchor } from '../../src/cli/reference/markdown.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
-import { load } from '../config/written.ts';
+import { inFolder } from '../config/written.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { blocksOf, commandLinesOf, pageOf } from './shell-blocks.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -34,9 +35,19 @@ describe.each(written)('%s', (path, text) => {
   });
 
   it('shows only configs that load', async () => {
-    for (const { body } of blocksOf(text).filter(({ language }) => language === 'yaml')) {
+    const configs = blocksOf(text).filter(({ language }) => language === 'yaml');
+    const named = configs.flatMap(({ body }) => {
+      const name = /^# (\S+\/\S+\.yaml)$/m.exec(body)?.[1];
+      return name === undefined ? [] : [[name, body] as const];
+    });
+    for (const { body } of configs) {
       const syncs = body.includes('syncs:') ? body : `${body}syncs: { costs: { endpoint: token.requests } }\n`;
-      const loads = load(syncs.includes('people') ? `${syncs}${PEOPLE}` : syncs);
+      const main = syncs.includes('people') ? `${syncs}${PEOPLE}` : syncs;
+      // A config includes other files of the page, whose first line is their name.
+      const files = body.includes('include:') ? Object.fromEntries(named) : {};
+      const loads = inFolder({ ...files, 'sluice.yaml': main }, (folder) =>
+        loadConfig(join(folder, 'sluice.yaml'), {}),
+      );
       await expect(loads, body).resolves.toBeDefined();
     }
   });
