@@ -163,12 +163,12 @@ eachWarehouse('closed days', (open) => {
     let ms = 0;
     const options = { onNotice: (it: Notice) => notices.push(it), signal: new AbortController().signal };
     const now = (): Date => new Date((ms += 1000));
-    await closeDays(warehouse, { ...options, leastRows: 0, now, workMs: 2500 });
+    await closeDays(warehouse, { ...options, now, workMs: 2500 });
     expect((await stored(warehouse)).length).toBe(6);
-    await closeDays(warehouse, { ...options, leastRows: 0, now, signal: AbortSignal.abort() });
+    await closeDays(warehouse, { ...options, now, signal: AbortSignal.abort() });
     expect((await stored(warehouse)).length).toBe(6);
     expect(notices).toEqual([]);
-    await closeDays({ ...warehouse, ops: 'nowhere_ops' }, { ...options, leastRows: 0, now });
+    await closeDays({ ...warehouse, ops: 'nowhere_ops' }, { ...options, now });
     expect(notices).toEqual([
       { level: 'warn', message: expect.stringContaining('sums of earlier days were not stored') as string },
     ]);
@@ -233,7 +233,7 @@ describe('closed days with concurrent writers', () => {
       signal: new AbortController().signal,
       onNotice: (it: Notice) => notices.push(it),
     };
-    await closeDays(warehouse, { ...options, leastRows: 0 });
+    await closeDays(warehouse, options);
     expect(notices).toEqual([]);
     await sql.raw(write).execute(warehouse.db);
     await select(warehouse, 'select * from sluice.daily_costs');

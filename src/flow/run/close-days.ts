@@ -16,8 +16,6 @@ import { changeTriggerDrift } from '../../warehouse/migrate/change-triggers.ts';
 const WORK_MS = 3000;
 /** Rows of earlier days are absurd, and their sums are never stored. */
 const OLDEST = '2000-01-01T00:00:00Z';
-/** Below this number of answers and rows of the log, reading all of them takes less time than storing sums. */
-const WORTHWHILE = 10_000;
 /** Number of days in a transaction: most days without rows cost next to nothing. */
 const DAYS = 3;
 /** Other processes use the days, or change the rows that are read. The next call tries again. */
@@ -29,19 +27,13 @@ interface CloseOptions {
   readonly onNotice: (notice: Notice) => void;
   /** How long to work (default: some seconds). */
   readonly workMs?: number;
-  /** The least number of answers and rows of the log (default: so many that sums save time). */
-  readonly leastRows?: number;
 }
 
-/**
- * Stores the sums of closed days that have none, newest first, for a limited time. A small warehouse gets none. An error
- * becomes a notice.
- */
+/** Stores the sums of closed days that have none, newest first, for a limited time. An error becomes a notice. */
 export async function closeDays(warehouse: Warehouse, options: CloseOptions): Promise<void> {
-  const { now, signal, onNotice, workMs = WORK_MS, leastRows = WORTHWHILE } = options;
+  const { now, signal, onNotice, workMs = WORK_MS } = options;
   const startedMs = now().getTime();
   try {
-    if (!(await isLarge(warehouse, leastRows))) return;
     while (!signal.aborted && now().getTime() - startedMs < workMs)
       if ((await closeSome(warehouse, DAYS)) < DAYS) return;
   } catch (error) {
@@ -49,14 +41,6 @@ export async function closeDays(warehouse: Warehouse, options: CloseOptions): Pr
     const message = error instanceof Error ? error.message : String(error);
     onNotice({ level: 'warn', message: `sums of earlier days were not stored, so costs take longer: ${message}` });
   }
-}
-
-async function isLarge({ db, schema, ops }: Warehouse, leastRows: number): Promise<boolean> {
-  const { rows } = await sql<{ is_large: boolean }>`
-    select coalesce((select max(id) from ${sql.id(ops, 'answers')}), 0) + (
-      select count(*) from (select from ${sql.id(schema, LOG_TABLE)} limit ${leastRows}) c
-    ) >= ${leastRows} as is_large`.execute(db);
-  return rows[0]?.is_large === true;
 }
 
 /**
