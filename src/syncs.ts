@@ -4,7 +4,6 @@ import { invocationBudget } from './control/budget/budget.ts';
 import { EXIT } from './errors.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
 import { openStatistics } from './flow/run/analyze-tables.ts';
-import { closeDays } from './flow/run/close-days.ts';
 import { notStartedSummary, worstExitCode } from './flow/run/failed-summary.ts';
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
@@ -71,7 +70,6 @@ export async function runSyncs(
     await invocation.close();
   }
   await statistics.finish(signal);
-  await closeDays(warehouse, { ...effects, signal });
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 

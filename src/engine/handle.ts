@@ -6,7 +6,6 @@ import type { Invocation } from '../flow/run/invocation.ts';
 import { invocationBudget } from '../control/budget/budget.ts';
 import { toUserError } from '../warehouse/connect/retry-transient.ts';
 import { openStatistics } from '../flow/run/analyze-tables.ts';
-import { closeDays } from '../flow/run/close-days.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
 import type { DiedRun } from './died-work.ts';
@@ -143,7 +142,6 @@ async function handleSync(
   onEvent({ kind: 'run ended', summary });
   if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
   await statistics.finish(signal);
-  await closeDays(warehouse, { ...effects, signal });
   return follow(handling, data, endOf(summary));
 }
 

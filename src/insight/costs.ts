@@ -1,16 +1,21 @@
 /** Reads what requests cost and returned, from the cost views: sums by day, endpoint, plan, sync and run. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   type BalanceForecast,
+  type CostSources,
   type ChargedFailure,
   type MaxAgeSaving,
+  type LoggedSums,
+  loggedRows,
   readBalances,
+  boughtRows,
+  readBoughtAnswers,
   readFailures,
+  readLoggedSums,
   readRuns,
   readSavings,
   type RunCosts,
 } from './cost-details.ts';
-import { type SumsByDay, readDaySums } from './read-day-sums.ts';
 import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
@@ -77,19 +82,17 @@ export interface Verification {
   readonly quotedPoints: number;
 }
 
-async function readVerification(
-  { db, schema }: ReconcileDb,
-  since: string | undefined,
-  { requests }: SumsByDay,
-): Promise<Verification> {
+async function readVerification({ db, schema, ops }: ReconcileDb, since: string | undefined): Promise<Verification> {
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<Verification>`
-    select coalesce(sum(verified_requests), 0)::float8 as "verifiedRequests",
-      coalesce(sum(verified_points), 0)::float8 as "verifiedPoints",
-      coalesce(sum(unverified_requests), 0)::float8 as "unverifiedRequests",
-      coalesce(sum(unverified_points), 0)::float8 as "unverifiedPoints",
+    select count(*) filter (where charged is not null)::float8 as "verifiedRequests",
+      coalesce(sum(charged), 0)::float8 as "verifiedPoints",
+      count(*) filter (where charged is null and points > 0)::float8 as "unverifiedRequests",
+      coalesce(sum(points) filter (where charged is null), 0)::float8 as "unverifiedPoints",
       (select coalesce(sum(quoted_points), 0) from ${sql.table(`${schema}.run_costs`)} where date >= ${first})::float8 as "quotedPoints"
-    from ${requests} s where is_sent and sent_on >= ${first}`.execute(db);
+    from ${sql.table(`${ops}.requests`)} where attempts > 0 and (sent_at at time zone 'UTC')::date >= ${first}`.execute(
+    db,
+  );
   return rows[0] ?? NOT_SPENT;
 }
 
@@ -110,21 +113,22 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
     .setAccessMode('read only')
     .execute(async (tx) => {
       const database = { ...names, db: tx };
-      const sums = await readDaySums(database);
-      const cells = await cellsOf(database, since, sums.costs);
+      const logged = await readLoggedSums(database, since);
+      const sources = { logged, bought: await readBoughtAnswers(database, since) };
+      const cells = await loggedCells(database, logged);
       const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
       const first = since ?? days[0]?.date;
       const reconciliation = await readReconciliation(database, now, first === undefined ? undefined : new Date(first));
       return {
         since: since ?? null,
         total: { ...sumOf(cells), firstDay: days[0]?.date ?? null, lastDay: days.at(-1)?.date ?? null },
-        verification: await readVerification(database, since, sums),
+        verification: await readVerification(database, since),
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
-        syncs: await readSyncs(database, since, sums),
-        runs: await readRuns(database, since, sums),
-        savings: await readSavings(database, sums),
+        syncs: await readSyncs(database, since, sources),
+        runs: await readRuns(database, since, sources),
+        savings: await readSavings(database),
         failures: await readFailures(database, since),
         balances: await readBalances(database, since),
         ...(reconciliation && { reconciliation }),
@@ -133,19 +137,23 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
 }
 
 /** The sums from which the others are derived, ordered by day, endpoint, plan and sync. */
-export const readCostCells = (database: ReconcileDb, since: string | undefined): Promise<CostCell[]> =>
-  cellsOf(database, since, sql.table(`${database.schema}.daily_run_costs`));
-
-async function cellsOf(
-  { db }: ReconcileDb,
-  since: string | undefined,
-  costs: RawBuilder<unknown>,
-): Promise<CostCell[]> {
+export async function readCostCells({ db, schema }: ReconcileDb, since: string | undefined): Promise<CostCell[]> {
   const { rows } = await sql<CostCell>`
-    select s.date::text as date, endpoint, plan, sync, sum(requests)::float8 as requests, sum(points)::float8 as points,
+    select date::text as date, endpoint, plan, sync, requests::float8 as requests, points::float8 as points,
+      failed_requests::float8 as "failedRequests", failed_points::float8 as "failedPoints"
+    from ${sql.table(`${schema}.daily_costs`)}
+    where date >= coalesce(${since ?? null}::date, '-infinity')
+    order by date, endpoint, plan, sync`.execute(db);
+  return rows;
+}
+
+/** The same cells from sums over the log that were read already. */
+async function loggedCells({ db }: ReconcileDb, logged: readonly LoggedSums[]): Promise<CostCell[]> {
+  const { rows } = await sql<CostCell>`
+    select date::text as date, endpoint, plan, sync, sum(requests)::float8 as requests, sum(points)::float8 as points,
       sum(failed_requests)::float8 as "failedRequests", sum(failed_points)::float8 as "failedPoints"
-    from ${costs} s where s.date >= coalesce(${since ?? null}::date, '-infinity')
-    group by s.date, endpoint, plan, sync order by s.date, endpoint, plan, sync`.execute(db);
+    from ${loggedRows(logged)} where is_counted group by logged_sums.date, endpoint, plan, sync
+    order by logged_sums.date, endpoint, plan, sync`.execute(db);
   return rows;
 }
 
@@ -166,23 +174,23 @@ const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorte
 
 /** The figures of the view sync_costs, limited to what was sent, received and logged since a day. Most expensive first. */
 async function readSyncs(
-  { db }: ReconcileDb,
+  { db, ops }: ReconcileDb,
   since: string | undefined,
-  { costs, requests, results }: SumsByDay,
+  { bought, logged }: CostSources,
 ): Promise<SyncCosts[]> {
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<SyncCosts>`
     with logged as (
       select sync, endpoint, sum(requests) as requests, sum(points) as points, sum(failed_requests) as failed_requests,
         sum(failed_points) as failed_points
-      from ${costs} s where s.date >= ${first} group by 1, 2
+      from ${loggedRows(logged)} where is_counted group by 1, 2
     ), ledger as (
       select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points
-      from ${requests} s where sent_on >= ${first} group by 1, 2
+      from ${sql.table(`${ops}.requests`)} where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
     ), bought as (
-      select split_part(sync, ':', 1) as sync, endpoint, sum(answers) as answers, sum(points) as points,
-        coalesce(sum(loaded), 0) as loaded, sum(new_rows) as new_rows, sum(nothing_new_points) as nothing_new
-      from ${results} s where s.date >= ${first} group by 1, 2
+      select sync, endpoint, sum(answers) as answers, sum(points) as points, sum(loaded) as loaded,
+        sum(new_rows) as new_rows, sum(nothing_new) as nothing_new
+      from ${boughtRows(bought)} where is_counted group by 1, 2
     )
     select sync, endpoint, coalesce(l.requests, 0)::float8 as requests, coalesce(l.points, 0)::float8 as points,
       coalesce(l.failed_requests, 0)::float8 as "failedRequests", coalesce(l.failed_points, 0)::float8 as "failedPoints",

@@ -179,7 +179,6 @@ create table sluice."fact_request_costs" (
   "_part_hashes" text not null,
   constraint "fact_request_costs_pkey" primary key ("id")
 );
-create index "fact_request_costs__first_seen_at_idx" on sluice."fact_request_costs" using brin (_first_seen_at);
 create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using hash (response_request_id);
 create index "fact_request_costs_started_at_idx" on sluice."fact_request_costs" using btree (started_at);
 
@@ -338,7 +337,6 @@ create table sluice."microblog_users" (
   "_part_hashes" text not null,
   constraint "microblog_users_pkey" primary key ("rest_id")
 );
-create index "microblog_users__first_seen_at_idx" on sluice."microblog_users" using brin (_first_seen_at);
 create index "microblog_users_alias_idx" on sluice."microblog_users" using hash (alias);
 
 -- Pictures and videos of the post, as sent. One row per element.
@@ -418,7 +416,6 @@ create table sluice."photoshare_posts" (
   constraint "photoshare_posts_pkey" primary key ("id"),
   constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null
 );
-create index "photoshare_posts__first_seen_at_idx" on sluice."photoshare_posts" using brin (_first_seen_at);
 create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using hash (code);
 create index "photoshare_posts_created_at_idx" on sluice."photoshare_posts" using btree (created_at);
 create index "photoshare_posts_user_id_idx" on sluice."photoshare_posts" using btree (user_id);
@@ -601,7 +598,6 @@ create table sluice."photoshare_users" (
   "_part_hashes" text not null,
   constraint "photoshare_users_pkey" primary key ("id")
 );
-create index "photoshare_users__first_seen_at_idx" on sluice."photoshare_users" using brin (_first_seen_at);
 create index "photoshare_users_alias_idx" on sluice."photoshare_users" using hash (alias);
 
 -- Organizations of the professional network (companies and schools), from educations, authorship and mentions.
@@ -660,7 +656,6 @@ create table sluice."pronet_companies" (
   "_part_hashes" text not null,
   constraint "pronet_companies_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_companies__first_seen_at_idx" on sluice."pronet_companies" using brin (_first_seen_at);
 create index "pronet_companies_alias_idx" on sluice."pronet_companies" using hash (alias);
 
 -- Attribute changes of each company: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
@@ -801,7 +796,6 @@ create table sluice."pronet_groups" (
   "_part_hashes" text not null,
   constraint "pronet_groups_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_groups__first_seen_at_idx" on sluice."pronet_groups" using brin (_first_seen_at);
 
 -- Industries of the professional network’s taxonomy.
 create table sluice."pronet_industries" (
@@ -833,7 +827,6 @@ create table sluice."pronet_industries" (
   "_part_hashes" text not null,
   constraint "pronet_industries_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_industries__first_seen_at_idx" on sluice."pronet_industries" using brin (_first_seen_at);
 
 -- Addresses of the cover pictures; signed and short-lived. One row per element.
 create table sluice."pronet_post_document_cover_images" (
@@ -1053,7 +1046,6 @@ create table sluice."pronet_posts" (
   constraint "pronet_posts_pkey" primary key ("urn_type", "urn_value"),
   constraint "pronet_posts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete set null
 );
-create index "pronet_posts__first_seen_at_idx" on sluice."pronet_posts" using brin (_first_seen_at);
 create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using spgist (author_urn_value);
 create index "pronet_posts_created_at_idx" on sluice."pronet_posts" using btree (created_at);
 create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pronet_posts" using btree (repost_urn_type, repost_urn_value);
@@ -1140,7 +1132,6 @@ create table sluice."pronet_user_educations" (
   constraint "pronet_user_educations_company_industry_type_comp_baeb4832_fkey" foreign key ("company_industry_type", "company_industry_value") references "pronet_industries" ("urn_type", "urn_value") on delete set null,
   constraint "pronet_user_educations_company_urn_type_company_urn_value_fkey" foreign key ("company_urn_type", "company_urn_value") references "pronet_companies" ("urn_type", "urn_value") on delete set null
 );
-create index "pronet_user_educations__first_seen_at_idx" on sluice."pronet_user_educations" using brin (_first_seen_at);
 create index "pronet_user_educations_company_industry_full_urn_t_80f09323_idx" on sluice."pronet_user_educations" using btree (company_industry_full_urn_type, company_industry_full_urn_value);
 create index "pronet_user_educations_company_industry_type_compa_dc52832f_idx" on sluice."pronet_user_educations" using btree (company_industry_type, company_industry_value);
 create index "pronet_user_educations_company_urn_type_company_urn_value_idx" on sluice."pronet_user_educations" using btree (company_urn_type, company_urn_value);
@@ -1206,7 +1197,6 @@ create table sluice."pronet_users" (
   "_part_hashes" text not null,
   constraint "pronet_users_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_users__first_seen_at_idx" on sluice."pronet_users" using brin (_first_seen_at);
 create index "pronet_users_alias_idx" on sluice."pronet_users" using hash (alias);
 
 -- Business locations of the filers. One row per element.
@@ -1354,7 +1344,6 @@ create table sluice."sec_filings" (
   "_part_hashes" text not null,
   constraint "sec_filings_pkey" primary key ("accession_number", "file_name")
 );
-create index "sec_filings__first_seen_at_idx" on sluice."sec_filings" using brin (_first_seen_at);
 create index "sec_filings_file_date_idx" on sluice."sec_filings" using btree (file_date);
 create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree (period_ending);
 
@@ -1434,7 +1423,6 @@ create table sluice."web_pages" (
   "_part_hashes" text not null,
   constraint "web_pages_pkey" primary key ("page_key")
 );
-create index "web_pages__first_seen_at_idx" on sluice."web_pages" using brin (_first_seen_at);
 create index "web_pages_requested_url_idx" on sluice."web_pages" using hash (requested_url);
 
 -- Costs and results of paid answers: one row per answer.
@@ -1690,52 +1678,116 @@ create view sluice."balance_forecast" (
 ) as
  SELECT p.token,
     p.is_ours,
-    p.points_left,
-    p.told_at,
+    b.points_left,
+    b.started_at AS told_at,
     p.newest_at,
     p.points_7d,
     p.points_30d,
     x.week AS points_per_day_7d,
     x.month AS points_per_day_30d,
         CASE
-            WHEN x.week > 0::double precision AND p.points_left::double precision <= (36500::double precision * x.week) THEN p.told_at + GREATEST(p.points_left, 0::bigint)::double precision / x.week * '24:00:00'::interval
+            WHEN x.week > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.week) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.week * '24:00:00'::interval
             ELSE NULL::timestamp with time zone
         END AS runs_out_at,
         CASE
-            WHEN x.month > 0::double precision AND p.points_left::double precision <= (36500::double precision * x.month) THEN p.told_at + GREATEST(p.points_left, 0::bigint)::double precision / x.month * '24:00:00'::interval
+            WHEN x.month > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.month) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.month * '24:00:00'::interval
             ELSE NULL::timestamp with time zone
         END AS runs_out_at_30d
    FROM ( SELECT e.token,
             e.first_at,
             e.newest_at,
-            e.is_ours,
-            e.points_left,
-            e.told_at,
+            (EXISTS ( SELECT
+                   FROM fact_request_costs c
+                     JOIN request_cost_matches k ON k.log_id = c.id AND k.match_kind <> 'ambiguous'::text
+                  WHERE COALESCE(c.token_id::text, '(not told)'::text) = e.token)) AS is_ours,
             r.points_7d,
             r.points_30d
-           FROM ( SELECT c.token,
-                    min(c.first_at) AS first_at,
-                    max(c.last_at) AS newest_at,
-                    bool_or(c.run_id IS NOT NULL) AS is_ours,
-                    (array_agg(c.points_left ORDER BY c.told_at DESC, c.told_by DESC) FILTER (WHERE c.told_at IS NOT NULL))[1] AS points_left,
-                    max(c.told_at) AS told_at
-                   FROM daily_run_costs c
-                  GROUP BY c.token) e
-             CROSS JOIN LATERAL ( SELECT COALESCE(sum(
-                        CASE
-                            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
-                            ELSE 0::bigint
-                        END::numeric) FILTER (WHERE COALESCE(c.started_at, c._first_seen_at) > (e.newest_at - '168:00:00'::interval)), 0::numeric) AS points_7d,
-                    COALESCE(sum(
-                        CASE
-                            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
-                            ELSE 0::bigint
-                        END::numeric), 0::numeric) AS points_30d
-                   FROM fact_request_costs c
-                  WHERE (c.started_at > (e.newest_at - '720:00:00'::interval) OR c.started_at IS NULL) AND COALESCE(c.token_id::text, '(not told)'::text) = e.token AND COALESCE(c.started_at, c._first_seen_at) > (e.newest_at - '720:00:00'::interval)) r) p
+           FROM ( SELECT t.token,
+                    min(t.started_at) AS first_at,
+                    max(t.started_at) AS newest_at
+                   FROM logged_requests t
+                  GROUP BY t.token) e
+             CROSS JOIN LATERAL ( SELECT COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '168:00:00'::interval)), 0::numeric) AS points_7d,
+                    COALESCE(sum(l.points), 0::numeric) AS points_30d
+                   FROM ( SELECT c.id AS log_id,
+                            COALESCE(c.started_at, c._first_seen_at) AS started_at,
+                            (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
+                            COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+                            c.endpoint AS logged_endpoint,
+                            COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+                                CASE
+                                    WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
+                                    WHEN m.log_id IS NULL THEN '(other programs)'::text
+                                    ELSE '(ambiguous)'::text
+                                END AS sync,
+                            q.run_id,
+                            q.id AS request_id,
+                            COALESCE(m.match_kind, 'none'::text) AS match,
+                            COALESCE(c.token_id::text, '(not told)'::text) AS token,
+                            c.cost,
+                            c.is_paid,
+                                CASE
+                                    WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
+                                    ELSE 0::bigint
+                                END::numeric AS points,
+                            c.points_left,
+                                CASE
+                                    WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
+                                    WHEN c.response_status_code = 412 THEN 'missing'::text
+                                    WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
+                                    WHEN c.duration IS NULL THEN 'under way'::text
+                                    ELSE 'not told'::text
+                                END AS outcome,
+                            c.response_status_code AS status,
+                            c.response_error_text AS error,
+                                CASE
+                                    WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
+                                    ELSE NULL::bigint
+                                END AS asked,
+                            c.response_count AS items,
+                            c.duration AS duration_s
+                           FROM ( SELECT fact_request_costs.id,
+                                    fact_request_costs.cost,
+                                    fact_request_costs.is_paid,
+                                    fact_request_costs.endpoint,
+                                    fact_request_costs.plan,
+                                    fact_request_costs.started_at,
+                                    fact_request_costs.points_left,
+                                    fact_request_costs.token_id,
+                                    fact_request_costs.duration,
+                                    fact_request_costs.response_status_code,
+                                    fact_request_costs.response_error_text,
+                                    fact_request_costs.response_count,
+                                    fact_request_costs.response_execution_time,
+                                    fact_request_costs.response_request_id,
+                                    fact_request_costs.timeout,
+                                    fact_request_costs.is_token_expired,
+                                    fact_request_costs.is_points_run_out,
+                                    fact_request_costs.extra,
+                                    fact_request_costs._first_seen_at,
+                                    fact_request_costs._changed_at,
+                                    fact_request_costs._run_id,
+                                    fact_request_costs._answer_id,
+                                    fact_request_costs._content_hash,
+                                    fact_request_costs._part_hashes
+                                   FROM fact_request_costs
+                                  WHERE fact_request_costs.started_at > (e.newest_at - '720:00:00'::interval) OR fact_request_costs.started_at IS NULL) c
+                             LEFT JOIN ( SELECT k.log_id,
+                                    min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
+                                    COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+                                   FROM request_cost_matches k
+                                  GROUP BY k.log_id) m ON m.log_id = c.id
+                             LEFT JOIN requests q ON q.id = m.request_id) l
+                  WHERE l.token = e.token AND l.started_at > (e.newest_at - '720:00:00'::interval)) r) p
      CROSS JOIN LATERAL ( SELECT GREATEST(EXTRACT(epoch FROM p.newest_at - p.first_at) / 86400::numeric, 1::numeric)::double precision AS days) s
      CROSS JOIN LATERAL ( SELECT p.points_7d::double precision / LEAST(s.days, 7::double precision) AS week,
-            p.points_30d::double precision / LEAST(s.days, 30::double precision) AS month) x;
+            p.points_30d::double precision / LEAST(s.days, 30::double precision) AS month) x
+     LEFT JOIN LATERAL ( SELECT l.points_left,
+            l.started_at
+           FROM logged_requests l
+          WHERE l.token = p.token AND l.points_left IS NOT NULL
+          ORDER BY l.started_at DESC, l.log_id DESC
+         LIMIT 1) b ON true;
 
 -- Requests that were charged without a usable answer: one row per logged request that failed or whose answer was lost.
 create view sluice."charged_failures" (
@@ -1764,9 +1816,25 @@ create view sluice."charged_failures" (
   -- Points charged.
   "points" numeric
 ) as
- WITH failures AS MATERIALIZED (
-         SELECT unnest(c.failure_ids) AS log_id
-           FROM daily_run_costs c
+ WITH unanswered AS MATERIALIZED (
+         SELECT m.request_id
+           FROM ( SELECT k.request_id,
+                    count(*) AS rows
+                   FROM request_cost_matches k
+                  GROUP BY k.request_id) m
+             LEFT JOIN ( SELECT w.request_id,
+                    count(*) AS rows
+                   FROM answers w
+                  GROUP BY w.request_id) a ON a.request_id = m.request_id
+          WHERE m.rows > COALESCE(a.rows, 0::bigint)
+        ), candidates AS MATERIALIZED (
+         SELECT k.log_id
+           FROM unanswered u
+             JOIN request_cost_matches k ON k.request_id = u.request_id
+        UNION
+         SELECT c.id
+           FROM fact_request_costs c
+          WHERE c.response_status_code < 200 OR c.response_status_code > 299 OR c.response_status_code IS NULL
         )
  SELECT log_id,
     started_at,
@@ -1783,103 +1851,108 @@ create view sluice."charged_failures" (
     status,
     error,
     points
-   FROM ( SELECT c.id AS log_id,
-            COALESCE(c.started_at, c._first_seen_at) AS started_at,
-            (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
-            COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
-            c.endpoint AS logged_endpoint,
-            COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
-                CASE
-                    WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
-                    WHEN m.match_kind IS NULL THEN '(other programs)'::text
-                    ELSE '(ambiguous)'::text
-                END AS sync,
-            q.run_id,
-            q.id AS request_id,
-            COALESCE(m.match_kind, 'none'::text) AS match,
-            COALESCE(c.token_id::text, '(not told)'::text) AS token,
-            c.cost,
-            c.is_paid,
-                CASE
-                    WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
-                    ELSE 0::bigint
-                END::numeric AS points,
-            c.points_left,
-                CASE
-                    WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
-                    WHEN c.response_status_code = 412 THEN 'missing'::text
-                    WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
-                    WHEN c.duration IS NULL THEN 'under way'::text
-                    ELSE 'not told'::text
-                END AS outcome,
-            c.response_status_code AS status,
-            c.response_error_text AS error,
-                CASE
-                    WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
-                    ELSE NULL::bigint
-                END AS asked,
-            c.response_count AS items,
-            c.duration AS duration_s
-           FROM ( SELECT r.id,
-                    r.cost,
-                    r.is_paid,
-                    r.endpoint,
-                    r.plan,
-                    r.started_at,
-                    r.points_left,
-                    r.token_id,
-                    r.duration,
-                    r.response_status_code,
-                    r.response_error_text,
-                    r.response_count,
-                    r.response_execution_time,
-                    r.response_request_id,
-                    r.timeout,
-                    r.is_token_expired,
-                    r.is_points_run_out,
-                    r.extra,
-                    r._first_seen_at,
-                    r._changed_at,
-                    r._run_id,
-                    r._answer_id,
-                    r._content_hash,
-                    r._part_hashes
-                   FROM failures i
-                     JOIN fact_request_costs r ON r.id = i.log_id) c
-             CROSS JOIN LATERAL ( SELECT min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
+   FROM ( SELECT l.log_id,
+            l.started_at,
+            l.date,
+            l.endpoint,
+            l.logged_endpoint,
+            l.plan,
+            l.sync,
+            l.run_id,
+            l.request_id,
+            l.match,
+            l.token,
+            l.cost,
+            l.is_paid,
+            l.points,
+            l.points_left,
+            l.outcome,
+            l.status,
+            l.error,
+            l.asked,
+            l.items,
+            l.duration_s,
+            row_number() OVER (PARTITION BY l.request_id ORDER BY l.started_at DESC, l.log_id) AS place
+           FROM ( SELECT c.id AS log_id,
+                    COALESCE(c.started_at, c._first_seen_at) AS started_at,
+                    (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
+                    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+                    c.endpoint AS logged_endpoint,
+                    COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
                         CASE
-                            WHEN count(*) > 0 THEN COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text)
-                            ELSE NULL::text
-                        END AS match_kind
-                   FROM request_cost_matches k
-                  WHERE k.log_id = c.id) m
-             LEFT JOIN LATERAL ( SELECT s.id,
-                    s.run_id,
-                    s.sync,
-                    s.endpoint,
-                    s.request_key,
-                    s.body,
-                    s.sent_body,
-                    s.input,
-                    s.depth,
-                    s.parent_id,
-                    s.state,
-                    s.attempts,
-                    s.points,
-                    s.x_request_id,
-                    s.planned_at,
-                    s.sent_at,
-                    s.finished_at,
-                    s.answer_id,
-                    s.status,
-                    s.failure_class,
-                    s.error,
-                    s.next,
-                    s.charged,
-                    s.chunk
-                   FROM requests s
-                  WHERE s.id = m.request_id
-                 OFFSET 0) q ON true) l;
+                            WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
+                            WHEN m.log_id IS NULL THEN '(other programs)'::text
+                            ELSE '(ambiguous)'::text
+                        END AS sync,
+                    q.run_id,
+                    q.id AS request_id,
+                    COALESCE(m.match_kind, 'none'::text) AS match,
+                    COALESCE(c.token_id::text, '(not told)'::text) AS token,
+                    c.cost,
+                    c.is_paid,
+                        CASE
+                            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
+                            ELSE 0::bigint
+                        END::numeric AS points,
+                    c.points_left,
+                        CASE
+                            WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
+                            WHEN c.response_status_code = 412 THEN 'missing'::text
+                            WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
+                            WHEN c.duration IS NULL THEN 'under way'::text
+                            ELSE 'not told'::text
+                        END AS outcome,
+                    c.response_status_code AS status,
+                    c.response_error_text AS error,
+                        CASE
+                            WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
+                            ELSE NULL::bigint
+                        END AS asked,
+                    c.response_count AS items,
+                    c.duration AS duration_s
+                   FROM ( SELECT fact_request_costs.id,
+                            fact_request_costs.cost,
+                            fact_request_costs.is_paid,
+                            fact_request_costs.endpoint,
+                            fact_request_costs.plan,
+                            fact_request_costs.started_at,
+                            fact_request_costs.points_left,
+                            fact_request_costs.token_id,
+                            fact_request_costs.duration,
+                            fact_request_costs.response_status_code,
+                            fact_request_costs.response_error_text,
+                            fact_request_costs.response_count,
+                            fact_request_costs.response_execution_time,
+                            fact_request_costs.response_request_id,
+                            fact_request_costs.timeout,
+                            fact_request_costs.is_token_expired,
+                            fact_request_costs.is_points_run_out,
+                            fact_request_costs.extra,
+                            fact_request_costs._first_seen_at,
+                            fact_request_costs._changed_at,
+                            fact_request_costs._run_id,
+                            fact_request_costs._answer_id,
+                            fact_request_costs._content_hash,
+                            fact_request_costs._part_hashes
+                           FROM fact_request_costs
+                          WHERE (fact_request_costs.id IN ( SELECT candidates.log_id
+                                   FROM candidates))) c
+                     LEFT JOIN ( SELECT k.log_id,
+                            min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
+                            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+                           FROM ( SELECT request_cost_matches.request_id,
+                                    request_cost_matches.log_id,
+                                    request_cost_matches.match_kind,
+                                    request_cost_matches.matched_at
+                                   FROM request_cost_matches
+                                  WHERE (request_cost_matches.log_id IN ( SELECT candidates.log_id
+   FROM candidates))) k
+                          GROUP BY k.log_id) m ON m.log_id = c.id
+                     LEFT JOIN requests q ON q.id = m.request_id) l
+          WHERE l.points > 0::numeric) p
+  WHERE outcome = 'failed'::text OR outcome <> 'under way'::text AND request_id IS NOT NULL AND place > (( SELECT count(*) AS count
+           FROM answers w
+          WHERE w.request_id = p.request_id));
 
 -- Differences between answers and the service’s contract: one row per difference, with its count.
 create view sluice."contract_drift" (
@@ -1925,14 +1998,25 @@ create view sluice."daily_balance" (
   -- Start of that request; null if there is none.
   "told_at" timestamp with time zone
 ) as
- SELECT token,
-    date,
-    sum(requests)::bigint AS requests,
-    sum(points) AS points,
-    (array_agg(points_left ORDER BY c.told_at DESC, told_by DESC) FILTER (WHERE told_at IS NOT NULL))[1] AS points_left,
-    max(told_at) AS told_at
-   FROM daily_run_costs c
-  GROUP BY token, date;
+ SELECT d.token,
+    d.date,
+    d.requests,
+    d.points,
+    b.points_left,
+    b.started_at AS told_at
+   FROM ( SELECT l.token,
+            l.date,
+            count(*) AS requests,
+            sum(l.points) AS points
+           FROM logged_requests l
+          GROUP BY l.token, l.date) d
+     LEFT JOIN ( SELECT DISTINCT ON (l.token, l.date) l.token,
+            l.date,
+            l.points_left,
+            l.started_at
+           FROM logged_requests l
+          WHERE l.points_left IS NOT NULL
+          ORDER BY l.token, l.date, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
 
 -- Points by day, endpoint, plan and sync over the complete request log: one row per combination.
 create view sluice."daily_costs" (
@@ -1967,291 +2051,17 @@ create view sluice."daily_costs" (
     endpoint,
     plan,
     sync,
-    sum(requests)::bigint AS requests,
+    count(*) AS requests,
     sum(points) AS points,
-    sum(list_points) AS list_points,
-    sum(failed_requests)::bigint AS failed_requests,
-    sum(failed_points) AS failed_points,
-    sum(missing_requests)::bigint AS missing_requests,
-    sum(missing_points) AS missing_points,
-    sum(open_requests)::bigint AS open_requests,
-    sum(items) AS items
-   FROM daily_run_costs c
+    COALESCE(sum(cost), 0::numeric) AS list_points,
+    count(*) FILTER (WHERE outcome = 'failed'::text) AS failed_requests,
+    COALESCE(sum(points) FILTER (WHERE outcome = 'failed'::text), 0::numeric) AS failed_points,
+    count(*) FILTER (WHERE outcome = 'missing'::text) AS missing_requests,
+    COALESCE(sum(points) FILTER (WHERE outcome = 'missing'::text), 0::numeric) AS missing_points,
+    count(*) FILTER (WHERE outcome = 'under way'::text) AS open_requests,
+    COALESCE(sum(items), 0::numeric) AS items
+   FROM logged_requests l
   GROUP BY date, endpoint, plan, sync;
-
--- Present rows of the tables of entities by the day of their first observation: one row per day and table.
-create view sluice."daily_new_rows" (
-  -- UTC day of the first observation; joins dim_date.
-  "date" date,
-  -- Name of the table.
-  "table_name" text,
-  -- Number of rows.
-  "rows" bigint
-) as
- SELECT s.date,
-    s.table_name,
-    s.rows
-   FROM row_sums s
-  WHERE (s.date IN ( SELECT d.day
-           FROM closed_days d
-          WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-                   FROM changed_days m
-                  WHERE m.day = d.day))))
-UNION ALL
- SELECT o.date,
-    o.table_name,
-    o.rows
-   FROM ( SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'fact_request_costs'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM fact_request_costs w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'web_pages'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM web_pages w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'sec_filings'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM sec_filings w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'pronet_users'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM pronet_users w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'pronet_industries'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM pronet_industries w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'pronet_companies'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM pronet_companies w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'pronet_posts'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM pronet_posts w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'pronet_user_educations'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM pronet_user_educations w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'pronet_groups'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM pronet_groups w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'microblog_users'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM microblog_users w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'photoshare_users'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM photoshare_users w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)
-        UNION ALL
-         SELECT (t._first_seen_at AT TIME ZONE 'UTC'::text)::date AS date,
-            'photoshare_posts'::text AS table_name,
-            count(*) AS rows
-           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                   FROM ( SELECT s.day,
-                            lead(s.day) OVER (ORDER BY s.day) AS next
-                           FROM ( SELECT '-infinity'::date AS day
-                                UNION ALL
-                                 SELECT d.day
-                                   FROM closed_days d
-                                  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-   FROM changed_days m
-  WHERE m.day = d.day))) s) g
-                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-             CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                   FROM photoshare_posts w
-                  WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                 OFFSET 0) t
-          GROUP BY ((t._first_seen_at AT TIME ZONE 'UTC'::text)::date)) o;
 
 -- Comparison of the request log with the ledger: one row per day on which either has a request.
 create view sluice."daily_reconciliation" (
@@ -2284,28 +2094,46 @@ create view sluice."daily_reconciliation" (
   -- Number of answered requests among these without a row in the log. For the last days, the log may not have been read yet.
   "unlogged" bigint
 ) as
- WITH logged AS (
-         SELECT c.date,
-            sum(c.requests)::bigint AS logged,
-            sum(c.points) AS logged_points,
-            COALESCE(sum(c.requests) FILTER (WHERE c.run_id IS NOT NULL), 0::numeric)::bigint AS matched,
-            COALESCE(sum(c.points) FILTER (WHERE c.run_id IS NOT NULL), 0::numeric) AS matched_points,
-            COALESCE(sum(c.requests) FILTER (WHERE c.run_id IS NULL AND c.sync = '(ambiguous)'::text), 0::numeric)::bigint AS ambiguous,
-            COALESCE(sum(c.points) FILTER (WHERE c.run_id IS NULL AND c.sync = '(ambiguous)'::text), 0::numeric) AS ambiguous_points,
-            COALESCE(sum(c.requests) FILTER (WHERE c.run_id IS NULL AND c.sync = '(other programs)'::text), 0::numeric)::bigint AS others,
-            COALESCE(sum(c.points) FILTER (WHERE c.run_id IS NULL AND c.sync = '(other programs)'::text), 0::numeric) AS other_points,
-            sum(c.lost_requests)::bigint AS lost,
-            sum(c.lost_points) AS lost_points
-           FROM daily_run_costs c
-          GROUP BY c.date
+ WITH entries AS (
+         SELECT p.date,
+            p.points,
+            p.match,
+            p.request_id,
+            p.request_id IS NOT NULL AND p.points > 0::numeric AND p.place > COALESCE(a.rows, 0::bigint) AS is_lost
+           FROM ( SELECT l_1.date,
+                    l_1.points,
+                    l_1.match,
+                    l_1.request_id,
+                    row_number() OVER (PARTITION BY l_1.request_id, (l_1.points > 0::numeric) ORDER BY l_1.started_at DESC, l_1.log_id) AS place
+                   FROM logged_requests l_1) p
+             LEFT JOIN ( SELECT w.request_id,
+                    count(*) AS rows
+                   FROM answers w
+                  GROUP BY w.request_id) a ON a.request_id = p.request_id
+        ), logged AS (
+         SELECT e.date,
+            count(*) AS logged,
+            sum(e.points) AS logged_points,
+            count(*) FILTER (WHERE e.request_id IS NOT NULL) AS matched,
+            COALESCE(sum(e.points) FILTER (WHERE e.request_id IS NOT NULL), 0::numeric) AS matched_points,
+            count(*) FILTER (WHERE e.match = 'ambiguous'::text) AS ambiguous,
+            COALESCE(sum(e.points) FILTER (WHERE e.match = 'ambiguous'::text), 0::numeric) AS ambiguous_points,
+            count(*) FILTER (WHERE e.match = 'none'::text) AS others,
+            COALESCE(sum(e.points) FILTER (WHERE e.match = 'none'::text), 0::numeric) AS other_points,
+            count(*) FILTER (WHERE e.is_lost) AS lost,
+            COALESCE(sum(e.points) FILTER (WHERE e.is_lost), 0::numeric) AS lost_points
+           FROM entries e
+          GROUP BY e.date
         ), sent AS (
-         SELECT q.sent_on AS date,
-            sum(q.requests)::bigint AS asked,
+         SELECT (q.sent_at AT TIME ZONE 'UTC'::text)::date AS date,
+            count(*) AS asked,
             COALESCE(sum(q.points), 0::numeric) AS ledger_points,
-            sum(q.unlogged)::bigint AS unlogged
-           FROM daily_requests q
-          WHERE q.sent_on IS NOT NULL AND q.is_sent AND q.endpoint <> 'token.requests'::text
-          GROUP BY q.sent_on
+            count(*) FILTER (WHERE q.answer_id IS NOT NULL AND NOT (EXISTS ( SELECT
+                   FROM request_cost_matches k
+                  WHERE k.request_id = q.id))) AS unlogged
+           FROM requests q
+          WHERE q.sent_at IS NOT NULL AND q.attempts > 0 AND q.endpoint <> 'token.requests'::text
+          GROUP BY ((q.sent_at AT TIME ZONE 'UTC'::text)::date)
         )
  SELECT date,
     COALESCE(l.logged, 0::bigint) AS logged,
@@ -2323,805 +2151,6 @@ create view sluice."daily_reconciliation" (
     COALESCE(s.unlogged, 0::bigint) AS unlogged
    FROM logged l
      FULL JOIN sent s USING (date);
-
--- Requests of the ledger by day of planning, day of sending, sync and endpoint: one row per combination.
-create view sluice."daily_requests" (
-  -- UTC day on which the requests were planned; joins dim_date.
-  "date" date,
-  -- UTC day of their last attempt; null if they were never sent.
-  "sent_on" date,
-  -- Name of the sync in the config.
-  "sync" text,
-  -- Name of the endpoint: its path with dots.
-  "endpoint" text,
-  -- Whether at least one attempt was sent.
-  "is_sent" boolean,
-  -- Number of requests.
-  "requests" bigint,
-  -- Points by the ledger: as charged by the log if known, otherwise by the price list; null until known.
-  "points" numeric,
-  -- Number of these requests whose charge the log has confirmed.
-  "verified_requests" bigint,
-  -- Points that the log charged for them.
-  "verified_points" numeric,
-  -- Number of these requests with points that the log has not confirmed.
-  "unverified_requests" bigint,
-  -- Points for requests that the log has not confirmed, by the price list.
-  "unverified_points" numeric,
-  -- Number of answered requests without a row in the log, without reads of the log.
-  "unlogged" bigint,
-  -- First sending of a request that is unlogged; null if there is none.
-  "unlogged_first_at" timestamp with time zone,
-  -- Last sending of a request that is unlogged; null if there is none.
-  "unlogged_last_at" timestamp with time zone
-) as
- SELECT s.date,
-    s.sent_on,
-    s.sync,
-    s.endpoint,
-    s.is_sent,
-    s.requests,
-    s.points,
-    s.verified_requests,
-    s.verified_points,
-    s.unverified_requests,
-    s.unverified_points,
-    s.unlogged,
-    s.unlogged_first_at,
-    s.unlogged_last_at
-   FROM request_sums s
-  WHERE (s.date IN ( SELECT d.day
-           FROM closed_days d
-          WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-                   FROM changed_days m
-                  WHERE m.day = d.day))))
-UNION ALL
- SELECT o.date,
-    o.sent_on,
-    o.sync,
-    o.endpoint,
-    o.is_sent,
-    o.requests,
-    o.points,
-    o.verified_requests,
-    o.verified_points,
-    o.unverified_requests,
-    o.unverified_points,
-    o.unlogged,
-    o.unlogged_first_at,
-    o.unlogged_last_at
-   FROM ( SELECT (q.planned_at AT TIME ZONE 'UTC'::text)::date AS date,
-            (q.sent_at AT TIME ZONE 'UTC'::text)::date AS sent_on,
-            q.sync,
-            q.endpoint,
-            q.attempts > 0 AS is_sent,
-            count(*) AS requests,
-            sum(q.points) AS points,
-            count(q.charged) AS verified_requests,
-            COALESCE(sum(q.charged), 0::numeric) AS verified_points,
-            count(*) FILTER (WHERE q.charged IS NULL AND q.points > 0::numeric) AS unverified_requests,
-            COALESCE(sum(q.points) FILTER (WHERE q.charged IS NULL), 0::numeric) AS unverified_points,
-            count(*) FILTER (WHERE q.is_unlogged) AS unlogged,
-            min(q.sent_at) FILTER (WHERE q.is_unlogged) AS unlogged_first_at,
-            max(q.sent_at) FILTER (WHERE q.is_unlogged) AS unlogged_last_at
-           FROM ( SELECT q_1.planned_at,
-                    q_1.sent_at,
-                    q_1.sync,
-                    q_1.endpoint,
-                    q_1.attempts,
-                    q_1.points,
-                    q_1.charged,
-                    q_1.attempts > 0 AND q_1.answer_id IS NOT NULL AND q_1.endpoint <> 'token.requests'::text AND NOT (EXISTS ( SELECT
-                           FROM request_cost_matches k
-                          WHERE k.request_id = q_1.id)) AS is_unlogged
-                   FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                            COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                           FROM ( SELECT s.day,
-                                    lead(s.day) OVER (ORDER BY s.day) AS next
-                                   FROM ( SELECT '-infinity'::date AS day
-UNION ALL
- SELECT d.day
-   FROM closed_days d
-  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-     FROM changed_days m
-    WHERE m.day = d.day))) s) g
-                          WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-                     CROSS JOIN LATERAL ( SELECT s.id,
-                            s.run_id,
-                            s.sync,
-                            s.endpoint,
-                            s.request_key,
-                            s.body,
-                            s.sent_body,
-                            s.input,
-                            s.depth,
-                            s.parent_id,
-                            s.state,
-                            s.attempts,
-                            s.points,
-                            s.x_request_id,
-                            s.planned_at,
-                            s.sent_at,
-                            s.finished_at,
-                            s.answer_id,
-                            s.status,
-                            s.failure_class,
-                            s.error,
-                            s.next,
-                            s.charged,
-                            s.chunk
-                           FROM requests s
-                          WHERE s.planned_at >= r.starts_at AND s.planned_at <= r.ends_at
-                         OFFSET 0) q_1) q
-          GROUP BY ((q.planned_at AT TIME ZONE 'UTC'::text)::date), ((q.sent_at AT TIME ZONE 'UTC'::text)::date), q.sync, q.endpoint, (q.attempts > 0)) o;
-
--- Costs and results of answers by day of receipt, run, sync and endpoint: one row per combination.
-create view sluice."daily_results" (
-  -- UTC day of receipt of the answers; joins dim_date.
-  "date" date,
-  -- Run that sent the requests; joins sync_runs.
-  "run_id" bigint,
-  -- Name of the sync in the config.
-  "sync" text,
-  -- Name of the endpoint: its path with dots.
-  "endpoint" text,
-  -- Number of stored answers.
-  "answers" bigint,
-  -- Points for these answers, by the log if it has their requests, otherwise by the ledger.
-  "points" numeric,
-  -- Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.
-  "received" bigint,
-  -- Number of items that created or changed rows.
-  "loaded" bigint,
-  -- Number of items equal to their stored rows.
-  "unchanged" bigint,
-  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces.
-  "superseded" bigint,
-  -- Number of items that could not be loaded and are in quarantine.
-  "quarantined" bigint,
-  -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
-  "new_rows" bigint,
-  -- Number of answers without anything new.
-  "nothing_new_answers" bigint,
-  -- Points for answers without anything new.
-  "nothing_new_points" numeric,
-  -- Number of answers that an earlier one would have replaced with a max_age of 1 days.
-  "saved_answers_1d" bigint,
-  -- Points for these saved answers.
-  "saved_points_1d" numeric,
-  -- Number of these saved answers with something new.
-  "late_answers_1d" bigint,
-  -- Number of answers that an earlier one would have replaced with a max_age of 7 days.
-  "saved_answers_7d" bigint,
-  -- Points for these saved answers.
-  "saved_points_7d" numeric,
-  -- Number of these saved answers with something new.
-  "late_answers_7d" bigint,
-  -- Number of answers that an earlier one would have replaced with a max_age of 30 days.
-  "saved_answers_30d" bigint,
-  -- Points for these saved answers.
-  "saved_points_30d" numeric,
-  -- Number of these saved answers with something new.
-  "late_answers_30d" bigint
-) as
- SELECT s.date,
-    s.run_id,
-    s.sync,
-    s.endpoint,
-    s.answers,
-    s.points,
-    s.received,
-    s.loaded,
-    s.unchanged,
-    s.superseded,
-    s.quarantined,
-    s.new_rows,
-    s.nothing_new_answers,
-    s.nothing_new_points,
-    s.saved_answers_1d,
-    s.saved_points_1d,
-    s.late_answers_1d,
-    s.saved_answers_7d,
-    s.saved_points_7d,
-    s.late_answers_7d,
-    s.saved_answers_30d,
-    s.saved_points_30d,
-    s.late_answers_30d
-   FROM answer_sums s
-  WHERE (s.date IN ( SELECT d.day
-           FROM closed_days d
-          WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-                   FROM changed_days m
-                  WHERE m.day = d.day))))
-UNION ALL
- SELECT o.date,
-    o.run_id,
-    o.sync,
-    o.endpoint,
-    o.answers,
-    o.points,
-    o.received,
-    o.loaded,
-    o.unchanged,
-    o.superseded,
-    o.quarantined,
-    o.new_rows,
-    o.nothing_new_answers,
-    o.nothing_new_points,
-    o.saved_answers_1d,
-    o.saved_points_1d,
-    o.late_answers_1d,
-    o.saved_answers_7d,
-    o.saved_points_7d,
-    o.late_answers_7d,
-    o.saved_answers_30d,
-    o.saved_points_30d,
-    o.late_answers_30d
-   FROM ( WITH periods AS MATERIALIZED (
-                 SELECT p_1.starts_at,
-                    p_1.ends_at
-                   FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                            COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                           FROM ( SELECT s_1.day,
-                                    lead(s_1.day) OVER (ORDER BY s_1.day) AS next
-                                   FROM ( SELECT '-infinity'::date AS day
-UNION ALL
- SELECT d.day
-   FROM closed_days d
-  WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-     FROM changed_days m
-    WHERE m.day = d.day))) s_1) g
-                          WHERE g.next IS NULL OR g.next > (g.day + 1)) p_1
-                ), bought AS MATERIALIZED (
-                 SELECT a_1.id,
-                    a_1.request_id,
-                    a_1.run_id,
-                    a_1.sync,
-                    a_1.endpoint,
-                    a_1.request_key,
-                    a_1.received_at,
-                    a_1.received,
-                    a_1.loaded,
-                    a_1.unchanged,
-                    a_1.superseded,
-                    a_1.quarantined,
-                    a_1.loaded_at,
-                    row_number() OVER (PARTITION BY a_1.endpoint, a_1.received_at ORDER BY a_1.id) AS of_moment,
-                    a_1.loaded_at IS NOT NULL AND COALESCE(a_1.loaded, 0::bigint) = 0 AND COALESCE(a_1.quarantined, 0::bigint) = 0 AS is_nothing_new
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w.id,
-                            w.request_id,
-                            w.run_id,
-                            w.sync,
-                            w.endpoint,
-                            w.request_key,
-                            w.received_at,
-                            w.received,
-                            w.loaded,
-                            w.unchanged,
-                            w.superseded,
-                            w.quarantined,
-                            w.loaded_at
-                           FROM answers w
-                          WHERE w.received_at >= r.starts_at AND w.received_at <= r.ends_at
-                         OFFSET 0) a_1
-                ), appearances(endpoint, at, rows) AS (
-                 SELECT 'token.requests'::text AS "?column?",
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM fact_request_costs w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'webparser.parse'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM web_pages w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'sec.search.companies'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM sec_filings w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'pronet.post.reposts'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM pronet_posts w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'pronet.search.users'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM pronet_users w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'pronet.user.education'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM pronet_user_educations w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'pronet.group'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM pronet_groups w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'microblog.user'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM microblog_users w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'photoshare.user'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM photoshare_users w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                UNION ALL
-                 SELECT 'photoshare.user.posts'::text,
-                    t._first_seen_at,
-                    count(*) AS count
-                   FROM periods r
-                     CROSS JOIN LATERAL ( SELECT w._first_seen_at
-                           FROM photoshare_posts w
-                          WHERE w._first_seen_at >= r.starts_at AND w._first_seen_at <= r.ends_at
-                         OFFSET 0) t
-                  GROUP BY t._first_seen_at
-                ), purchases AS (
-                 SELECT w.id,
-                    last_purchase(w.received_at, w.received_at - w.took_ms::double precision * '00:00:00.001'::interval, '24:00:00'::interval) OVER history <> w.received_at AS is_saved_1d,
-                    last_purchase(w.received_at, w.received_at - w.took_ms::double precision * '00:00:00.001'::interval, '168:00:00'::interval) OVER history <> w.received_at AS is_saved_7d,
-                    last_purchase(w.received_at, w.received_at - w.took_ms::double precision * '00:00:00.001'::interval, '720:00:00'::interval) OVER history <> w.received_at AS is_saved_30d
-                   FROM ( SELECT DISTINCT b.sync,
-                            b.request_key
-                           FROM bought b
-                          WHERE b.endpoint <> 'token.requests'::text) k
-                     CROSS JOIN LATERAL ( SELECT a_1.id,
-                            a_1.sync,
-                            a_1.request_key,
-                            a_1.received_at,
-                            a_1.took_ms
-                           FROM answers a_1
-                          WHERE a_1.request_key = k.request_key AND a_1.sync = k.sync
-                         OFFSET 0) w
-                  WINDOW history AS (PARTITION BY w.sync, w.request_key ORDER BY w.received_at)
-                )
-         SELECT (a.received_at AT TIME ZONE 'UTC'::text)::date AS date,
-            a.run_id,
-            a.sync,
-            a.endpoint,
-            count(*) AS answers,
-            sum(p.points) AS points,
-            sum(a.received)::bigint AS received,
-            sum(a.loaded)::bigint AS loaded,
-            sum(a.unchanged)::bigint AS unchanged,
-            sum(a.superseded)::bigint AS superseded,
-            sum(a.quarantined)::bigint AS quarantined,
-            COALESCE(sum(n.rows) FILTER (WHERE a.of_moment = 1), 0::numeric)::bigint AS new_rows,
-            count(*) FILTER (WHERE a.is_nothing_new) AS nothing_new_answers,
-            COALESCE(sum(p.points) FILTER (WHERE a.is_nothing_new), 0::numeric) AS nothing_new_points,
-            count(*) FILTER (WHERE s.is_saved_1d) AS saved_answers_1d,
-            COALESCE(sum(p.points) FILTER (WHERE s.is_saved_1d), 0::numeric) AS saved_points_1d,
-            count(*) FILTER (WHERE s.is_saved_1d AND NOT a.is_nothing_new) AS late_answers_1d,
-            count(*) FILTER (WHERE s.is_saved_7d) AS saved_answers_7d,
-            COALESCE(sum(p.points) FILTER (WHERE s.is_saved_7d), 0::numeric) AS saved_points_7d,
-            count(*) FILTER (WHERE s.is_saved_7d AND NOT a.is_nothing_new) AS late_answers_7d,
-            count(*) FILTER (WHERE s.is_saved_30d) AS saved_answers_30d,
-            COALESCE(sum(p.points) FILTER (WHERE s.is_saved_30d), 0::numeric) AS saved_points_30d,
-            count(*) FILTER (WHERE s.is_saved_30d AND NOT a.is_nothing_new) AS late_answers_30d
-           FROM bought a
-             LEFT JOIN LATERAL ( SELECT s_1.charged,
-                    s_1.points
-                   FROM requests s_1
-                  WHERE s_1.id = a.request_id
-                 OFFSET 0) q ON true
-             CROSS JOIN LATERAL ( SELECT
-                        CASE
-                            WHEN (EXISTS ( SELECT
-                               FROM answers n_1
-                              WHERE n_1.request_id = a.request_id AND n_1.id > a.id)) THEN 0::numeric
-                            ELSE COALESCE(( SELECT sum(
-                                    CASE
-WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
-ELSE 0::bigint
-                                    END::numeric) AS sum
-                               FROM ( SELECT f.id,
-                                        f.cost,
-                                        f.is_paid,
-                                        f.endpoint,
-                                        f.plan,
-                                        f.started_at,
-                                        f.points_left,
-                                        f.token_id,
-                                        f.duration,
-                                        f.response_status_code,
-                                        f.response_error_text,
-                                        f.response_count,
-                                        f.response_execution_time,
-                                        f.response_request_id,
-                                        f.timeout,
-                                        f.is_token_expired,
-                                        f.is_points_run_out,
-                                        f.extra,
-                                        f._first_seen_at,
-                                        f._changed_at,
-                                        f._run_id,
-                                        f._answer_id,
-                                        f._content_hash,
-                                        f._part_hashes
-                                       FROM request_cost_matches k
-                                         JOIN fact_request_costs f ON f.id = k.log_id
-                                      WHERE k.request_id = a.request_id AND k.match_kind <> 'ambiguous'::text AND NOT (EXISTS ( SELECT
-    FROM request_cost_matches e
-   WHERE e.log_id = k.log_id AND e.match_kind <> 'ambiguous'::text AND e.request_id < k.request_id))) c), q.charged, q.points, 0::numeric)
-                        END AS points
-                 OFFSET 0) p
-             LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at
-             LEFT JOIN purchases s ON s.id = a.id
-          GROUP BY ((a.received_at AT TIME ZONE 'UTC'::text)::date), a.run_id, a.sync, a.endpoint) o;
-
--- Points by day, endpoint, plan, sync, run and token over the complete request log: one row per combination.
-create view sluice."daily_run_costs" (
-  -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
-  "date" date,
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
-  "endpoint" text,
-  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
-  "plan" text,
-  -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
-  "sync" text,
-  -- Run that sent the request; null if not certain. Joins sync_runs.
-  "run_id" bigint,
-  -- Identifier of the token; `(not told)` if the log has none.
-  "token" text,
-  -- Number of rows in the request log.
-  "requests" bigint,
-  -- Points charged by the request log: the cost of rows that are marked as paid, or that have no mark but a cost.
-  "points" numeric,
-  -- Cost of all these requests by the log in points, charged or not.
-  "list_points" numeric,
-  -- Number of these requests that failed by their status or error, without those for unknown entities.
-  "failed_requests" bigint,
-  -- Points charged for failed requests.
-  "failed_points" numeric,
-  -- Number of these requests for an entity that the service does not know.
-  "missing_requests" bigint,
-  -- Points charged for requests for unknown entities.
-  "missing_points" numeric,
-  -- Number of these requests that had not ended when the log was read.
-  "open_requests" bigint,
-  -- Number of items in the answers, by the log.
-  "items" numeric,
-  -- Number of matched charged rows in excess of the stored answers.
-  "lost_requests" bigint,
-  -- Points charged for these lost answers.
-  "lost_points" numeric,
-  -- Rows of the log that were charged without a usable answer; null if there are none.
-  "failure_ids" uuid[],
-  -- Start of the first of these requests.
-  "first_at" timestamp with time zone,
-  -- Start of the last of these requests.
-  "last_at" timestamp with time zone,
-  -- Points left after the last of these requests that reports them; null if none does.
-  "points_left" bigint,
-  -- Start of that request; null if there is none.
-  "told_at" timestamp with time zone,
-  -- Row of the log of that request; null if there is none.
-  "told_by" uuid
-) as
- SELECT s.date,
-    s.endpoint,
-    s.plan,
-    s.sync,
-    s.run_id,
-    s.token,
-    s.requests,
-    s.points,
-    s.list_points,
-    s.failed_requests,
-    s.failed_points,
-    s.missing_requests,
-    s.missing_points,
-    s.open_requests,
-    s.items,
-    s.lost_requests,
-    s.lost_points,
-    s.failure_ids,
-    s.first_at,
-    s.last_at,
-    s.points_left,
-    s.told_at,
-    s.told_by
-   FROM log_sums s
-  WHERE (s.date IN ( SELECT d.day
-           FROM closed_days d
-          WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-                   FROM changed_days m
-                  WHERE m.day = d.day))))
-UNION ALL
- SELECT o.date,
-    o.endpoint,
-    o.plan,
-    o.sync,
-    o.run_id,
-    o.token,
-    o.requests,
-    o.points,
-    o.list_points,
-    o.failed_requests,
-    o.failed_points,
-    o.missing_requests,
-    o.missing_points,
-    o.open_requests,
-    o.items,
-    o.lost_requests,
-    o.lost_points,
-    o.failure_ids,
-    o.first_at,
-    o.last_at,
-    o.points_left,
-    o.told_at,
-    o.told_by
-   FROM ( SELECT l.date,
-            l.endpoint,
-            l.plan,
-            l.sync,
-            l.run_id,
-            l.token,
-            count(*) AS requests,
-            sum(l.points) AS points,
-            COALESCE(sum(l.cost), 0::numeric) AS list_points,
-            count(*) FILTER (WHERE l.outcome = 'failed'::text) AS failed_requests,
-            COALESCE(sum(l.points) FILTER (WHERE l.outcome = 'failed'::text), 0::numeric) AS failed_points,
-            count(*) FILTER (WHERE l.outcome = 'missing'::text) AS missing_requests,
-            COALESCE(sum(l.points) FILTER (WHERE l.outcome = 'missing'::text), 0::numeric) AS missing_points,
-            count(*) FILTER (WHERE l.outcome = 'under way'::text) AS open_requests,
-            COALESCE(sum(l.items), 0::numeric) AS items,
-            count(*) FILTER (WHERE x.is_lost) AS lost_requests,
-            COALESCE(sum(l.points) FILTER (WHERE x.is_lost), 0::numeric) AS lost_points,
-            array_agg(l.log_id ORDER BY l.started_at, l.log_id) FILTER (WHERE l.points > 0::numeric AND (l.outcome = 'failed'::text OR x.is_lost AND l.outcome <> 'under way'::text)) AS failure_ids,
-            min(l.started_at) AS first_at,
-            max(l.started_at) AS last_at,
-            (array_agg(l.points_left ORDER BY l.started_at DESC, l.log_id DESC) FILTER (WHERE l.points_left IS NOT NULL))[1] AS points_left,
-            (array_agg(l.started_at ORDER BY l.started_at DESC, l.log_id DESC) FILTER (WHERE l.points_left IS NOT NULL))[1] AS told_at,
-            (array_agg(l.log_id ORDER BY l.started_at DESC, l.log_id DESC) FILTER (WHERE l.points_left IS NOT NULL))[1] AS told_by
-           FROM ( SELECT c.id AS log_id,
-                    COALESCE(c.started_at, c._first_seen_at) AS started_at,
-                    (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
-                    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
-                    c.endpoint AS logged_endpoint,
-                    COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
-                        CASE
-                            WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
-                            WHEN m.match_kind IS NULL THEN '(other programs)'::text
-                            ELSE '(ambiguous)'::text
-                        END AS sync,
-                    q.run_id,
-                    q.id AS request_id,
-                    COALESCE(m.match_kind, 'none'::text) AS match,
-                    COALESCE(c.token_id::text, '(not told)'::text) AS token,
-                    c.cost,
-                    c.is_paid,
-                        CASE
-                            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
-                            ELSE 0::bigint
-                        END::numeric AS points,
-                    c.points_left,
-                        CASE
-                            WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
-                            WHEN c.response_status_code = 412 THEN 'missing'::text
-                            WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
-                            WHEN c.duration IS NULL THEN 'under way'::text
-                            ELSE 'not told'::text
-                        END AS outcome,
-                    c.response_status_code AS status,
-                    c.response_error_text AS error,
-                        CASE
-                            WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
-                            ELSE NULL::bigint
-                        END AS asked,
-                    c.response_count AS items,
-                    c.duration AS duration_s
-                   FROM ( SELECT c_1.id,
-                            c_1.cost,
-                            c_1.is_paid,
-                            c_1.endpoint,
-                            c_1.plan,
-                            c_1.started_at,
-                            c_1.points_left,
-                            c_1.token_id,
-                            c_1.duration,
-                            c_1.response_status_code,
-                            c_1.response_error_text,
-                            c_1.response_count,
-                            c_1.response_execution_time,
-                            c_1.response_request_id,
-                            c_1.timeout,
-                            c_1.is_token_expired,
-                            c_1.is_points_run_out,
-                            c_1.extra,
-                            c_1._first_seen_at,
-                            c_1._changed_at,
-                            c_1._run_id,
-                            c_1._answer_id,
-                            c_1._content_hash,
-                            c_1._part_hashes
-                           FROM ( SELECT ((g.day + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS starts_at,
-                                    COALESCE((g.next::timestamp without time zone AT TIME ZONE 'UTC'::text) - '00:00:00.000001'::interval, 'infinity'::timestamp with time zone) AS ends_at
-                                   FROM ( SELECT s.day,
-    lead(s.day) OVER (ORDER BY s.day) AS next
-   FROM ( SELECT '-infinity'::date AS day
-  UNION ALL
-   SELECT d.day
-     FROM closed_days d
-    WHERE d.formula = '9c1d5acba421a4cb'::text AND d.day <= ((now() AT TIME ZONE 'UTC'::text)::date - 3) AND NOT (EXISTS ( SELECT
-       FROM changed_days m_1
-      WHERE m_1.day = d.day))) s) g
-                                  WHERE g.next IS NULL OR g.next > (g.day + 1)) r
-                             CROSS JOIN LATERAL ( SELECT t.id,
-                                    t.cost,
-                                    t.is_paid,
-                                    t.endpoint,
-                                    t.plan,
-                                    t.started_at,
-                                    t.points_left,
-                                    t.token_id,
-                                    t.duration,
-                                    t.response_status_code,
-                                    t.response_error_text,
-                                    t.response_count,
-                                    t.response_execution_time,
-                                    t.response_request_id,
-                                    t.timeout,
-                                    t.is_token_expired,
-                                    t.is_points_run_out,
-                                    t.extra,
-                                    t._first_seen_at,
-                                    t._changed_at,
-                                    t._run_id,
-                                    t._answer_id,
-                                    t._content_hash,
-                                    t._part_hashes
-                                   FROM fact_request_costs t
-                                  WHERE t.started_at >= r.starts_at AND t.started_at <= r.ends_at
-                                UNION ALL
-                                 SELECT t.id,
-                                    t.cost,
-                                    t.is_paid,
-                                    t.endpoint,
-                                    t.plan,
-                                    t.started_at,
-                                    t.points_left,
-                                    t.token_id,
-                                    t.duration,
-                                    t.response_status_code,
-                                    t.response_error_text,
-                                    t.response_count,
-                                    t.response_execution_time,
-                                    t.response_request_id,
-                                    t.timeout,
-                                    t.is_token_expired,
-                                    t.is_points_run_out,
-                                    t.extra,
-                                    t._first_seen_at,
-                                    t._changed_at,
-                                    t._run_id,
-                                    t._answer_id,
-                                    t._content_hash,
-                                    t._part_hashes
-                                   FROM fact_request_costs t
-                                  WHERE t.started_at IS NULL AND t._first_seen_at >= r.starts_at AND t._first_seen_at <= r.ends_at
-                         OFFSET 0) c_1) c
-                     CROSS JOIN LATERAL ( SELECT min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
-                                CASE
-                                    WHEN count(*) > 0 THEN COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text)
-                                    ELSE NULL::text
-                                END AS match_kind
-                           FROM request_cost_matches k
-                          WHERE k.log_id = c.id) m
-                     LEFT JOIN LATERAL ( SELECT s.id,
-                            s.run_id,
-                            s.sync,
-                            s.endpoint,
-                            s.request_key,
-                            s.body,
-                            s.sent_body,
-                            s.input,
-                            s.depth,
-                            s.parent_id,
-                            s.state,
-                            s.attempts,
-                            s.points,
-                            s.x_request_id,
-                            s.planned_at,
-                            s.sent_at,
-                            s.finished_at,
-                            s.answer_id,
-                            s.status,
-                            s.failure_class,
-                            s.error,
-                            s.next,
-                            s.charged,
-                            s.chunk
-                           FROM requests s
-                          WHERE s.id = m.request_id
-                         OFFSET 0) q ON true) l
-             CROSS JOIN LATERAL ( SELECT count(*) > (( SELECT count(*) AS count
-                           FROM answers w
-                          WHERE w.request_id = l.request_id)) AS is_lost
-                   FROM ( SELECT f.id,
-                            f.cost,
-                            f.is_paid,
-                            f.endpoint,
-                            f.plan,
-                            f.started_at,
-                            f.points_left,
-                            f.token_id,
-                            f.duration,
-                            f.response_status_code,
-                            f.response_error_text,
-                            f.response_count,
-                            f.response_execution_time,
-                            f.response_request_id,
-                            f.timeout,
-                            f.is_token_expired,
-                            f.is_points_run_out,
-                            f.extra,
-                            f._first_seen_at,
-                            f._changed_at,
-                            f._run_id,
-                            f._answer_id,
-                            f._content_hash,
-                            f._part_hashes
-                           FROM request_cost_matches k
-                             JOIN fact_request_costs f ON f.id = k.log_id
-                          WHERE k.request_id = l.request_id AND k.match_kind <> 'ambiguous'::text AND NOT (EXISTS ( SELECT
-                                   FROM request_cost_matches e
-                                  WHERE e.log_id = k.log_id AND e.match_kind <> 'ambiguous'::text AND e.request_id < k.request_id))) c
-                  WHERE l.points > 0::numeric AND
-                        CASE
-                            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
-                            ELSE 0::bigint
-                        END::numeric > 0::numeric AND (COALESCE(c.started_at, c._first_seen_at) > l.started_at OR COALESCE(c.started_at, c._first_seen_at) = l.started_at AND c.id <= l.log_id)) x
-          GROUP BY l.date, l.endpoint, l.plan, l.sync, l.run_id, l.token) o;
 
 -- Calendar: one row per day from 1990-01-01 to 2049-12-31. It begins before the first filing and the oldest profile.
 create view sluice."dim_date" (
@@ -3231,11 +2260,11 @@ create view sluice."dim_endpoint" (
  WITH known(endpoint, table_name) AS (
          VALUES ('token.requests'::text,'fact_request_costs'::text), ('webparser.parse'::text,'web_pages'::text), ('sec.search.companies'::text,'sec_filings'::text), ('pronet.post.reposts'::text,'pronet_posts'::text), ('pronet.search.users'::text,'pronet_users'::text), ('pronet.user.education'::text,'pronet_user_educations'::text), ('pronet.group'::text,'pronet_groups'::text), ('microblog.user'::text,'microblog_users'::text), ('photoshare.user'::text,'photoshare_users'::text), ('photoshare.user.posts'::text,'photoshare_posts'::text)
         ), used AS (
-         SELECT c.endpoint,
-            min(c.date) AS first_on,
-            max(c.date) AS last_on
-           FROM daily_run_costs c
-          GROUP BY c.endpoint
+         SELECT l.endpoint,
+            min(l.date) AS first_on,
+            max(l.date) AS last_on
+           FROM logged_requests l
+          GROUP BY l.endpoint
         )
  SELECT endpoint,
     split_part(endpoint, '.'::text, 1) AS network,
@@ -3258,10 +2287,10 @@ create view sluice."dim_plan" (
   "last_logged_on" date
 ) as
  SELECT plan,
-    sum(requests)::bigint AS requests,
+    count(*) AS requests,
     min(date) AS first_logged_on,
     max(date) AS last_logged_on
-   FROM daily_run_costs c
+   FROM logged_requests l
   GROUP BY plan;
 
 -- Syncs that ran, and placeholders for requests without a certain sync: one row each.
@@ -3292,8 +2321,8 @@ create view sluice."dim_sync" (
             max(n.started_at) AS last_run_at
            FROM runs n
           GROUP BY (split_part(n.sync, ':'::text, 1))) r
-     FULL JOIN ( SELECT DISTINCT c.sync
-           FROM daily_run_costs c) u USING (sync);
+     FULL JOIN ( SELECT DISTINCT l.sync
+           FROM logged_requests l) u USING (sync);
 
 -- Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.
 create view sluice."logged_requests" (
@@ -3348,7 +2377,7 @@ create view sluice."logged_requests" (
     COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
         CASE
             WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
-            WHEN m.match_kind IS NULL THEN '(other programs)'::text
+            WHEN m.log_id IS NULL THEN '(other programs)'::text
             ELSE '(ambiguous)'::text
         END AS sync,
     q.run_id,
@@ -4492,18 +3521,18 @@ create view sluice."run_costs" (
     (COALESCE(l.points, r.points) / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row
    FROM runs r
      LEFT JOIN ( SELECT g.run_id,
-            sum(g.requests)::bigint AS requests,
+            count(*) AS requests,
             sum(g.points) AS points,
-            sum(g.failed_points) AS failed_points
-           FROM daily_run_costs g
+            sum(g.points) FILTER (WHERE g.outcome = 'failed'::text) AS failed_points
+           FROM logged_requests g
           WHERE g.run_id IS NOT NULL
           GROUP BY g.run_id) l ON l.run_id = r.id
      LEFT JOIN ( SELECT w.run_id,
             sum(w.received)::bigint AS received,
             sum(w.loaded)::bigint AS loaded,
             sum(w.new_rows)::bigint AS new_rows,
-            sum(w.nothing_new_points) AS nothing_new_points
-           FROM daily_results w
+            sum(w.points) FILTER (WHERE w.is_nothing_new) AS nothing_new_points
+           FROM answer_costs w
           GROUP BY w.run_id) a ON a.run_id = r.id;
 
 -- Filers of documents: one row per document and filer.
@@ -4671,32 +3700,32 @@ create view sluice."sync_costs" (
  WITH logged AS (
          SELECT g.sync,
             g.endpoint,
-            sum(g.requests)::bigint AS requests,
+            count(*) AS requests,
             sum(g.points) AS points,
-            sum(g.failed_requests)::bigint AS failed_requests,
-            sum(g.failed_points) AS failed_points,
+            count(*) FILTER (WHERE g.outcome = 'failed'::text) AS failed_requests,
+            COALESCE(sum(g.points) FILTER (WHERE g.outcome = 'failed'::text), 0::numeric) AS failed_points,
             min(g.date) AS first_on,
             max(g.date) AS last_on
-           FROM daily_run_costs g
+           FROM logged_requests g
           GROUP BY g.sync, g.endpoint
         ), ledger AS (
          SELECT split_part(q.sync, ':'::text, 1) AS sync,
             q.endpoint,
             sum(q.points) AS points
-           FROM daily_requests q
+           FROM requests q
           GROUP BY (split_part(q.sync, ':'::text, 1)), q.endpoint
         ), bought AS (
-         SELECT split_part(w.sync, ':'::text, 1) AS sync,
+         SELECT w.sync,
             w.endpoint,
-            sum(w.answers)::bigint AS answers,
+            count(*) AS answers,
             sum(w.points) AS points,
             sum(w.received)::bigint AS received,
             sum(w.loaded)::bigint AS loaded,
             sum(w.new_rows)::bigint AS new_rows,
-            sum(w.nothing_new_answers)::bigint AS nothing_new_answers,
-            sum(w.nothing_new_points) AS nothing_new_points
-           FROM daily_results w
-          GROUP BY (split_part(w.sync, ':'::text, 1)), w.endpoint
+            count(*) FILTER (WHERE w.is_nothing_new) AS nothing_new_answers,
+            COALESCE(sum(w.points) FILTER (WHERE w.is_nothing_new), 0::numeric) AS nothing_new_points
+           FROM answer_costs w
+          GROUP BY w.sync, w.endpoint
         )
  SELECT sync,
     endpoint,
@@ -4956,30 +3985,75 @@ create view sluice."sync_max_age_savings" (
   -- Number of saved answers with something new, which would have been loaded later or never.
   "late_answers" bigint
 ) as
+ WITH RECURSIVE repeated AS (
+         SELECT a.sync,
+            a.request_key,
+            min(a.received_at) AS first_at
+           FROM answers a
+          WHERE a.endpoint <> 'token.requests'::text
+          GROUP BY a.sync, a.request_key
+         HAVING count(*) > 1
+        ), ages(days) AS (
+         VALUES (1), (7), (30)
+        ), bought(days, sync, request_key, at) AS (
+         SELECT d_1.days,
+            r.sync,
+            r.request_key,
+            r.first_at
+           FROM repeated r
+             CROSS JOIN ages d_1
+        UNION ALL
+         SELECT b.days,
+            b.sync,
+            b.request_key,
+            n.received_at
+           FROM bought b
+             CROSS JOIN LATERAL ( SELECT b.at + b.days::double precision * '24:00:00'::interval AS until) u
+             CROSS JOIN LATERAL ( SELECT a.request_key,
+                    a.received_at
+                   FROM answers a
+                  WHERE ((ROW(a.request_key, a.received_at) > ROW(b.request_key, u.until))) AND (a.request_key <> b.request_key OR a.sync = b.sync AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > u.until)
+                  ORDER BY a.request_key, a.received_at
+                 LIMIT 1) n
+          WHERE n.request_key = b.request_key
+        ), paid AS (
+         SELECT c.sync,
+            c.request_key,
+            c.received_at,
+            count(*) AS answers,
+            count(*) FILTER (WHERE NOT c.is_nothing_new) AS telling,
+            sum(c.points) AS points
+           FROM answer_costs c
+          WHERE c.endpoint <> 'token.requests'::text
+          GROUP BY c.sync, c.request_key, c.received_at
+        ), saved AS (
+         SELECT d_1.days,
+            p.sync,
+            sum(p.answers)::bigint AS answers,
+            sum(p.points) AS points,
+            sum(p.telling)::bigint AS telling
+           FROM paid p
+             JOIN repeated r ON r.sync = p.sync AND r.request_key = p.request_key
+             CROSS JOIN ages d_1
+             LEFT JOIN bought b ON b.days = d_1.days AND b.sync = p.sync AND b.request_key = p.request_key AND b.at = p.received_at
+          WHERE b.days IS NULL
+          GROUP BY d_1.days, p.sync
+        )
  SELECT t.sync,
-    a.days AS max_age_days,
+    d.days AS max_age_days,
     t.answers,
     t.points,
-    a.saved_answers,
-    a.saved_points,
-    (a.saved_points / NULLIF(t.points, 0::numeric))::double precision AS saved_share,
-    a.late_answers
-   FROM ( SELECT split_part(w.sync, ':'::text, 1) AS sync,
-            sum(w.answers)::bigint AS answers,
-            sum(w.points) AS points,
-            sum(w.saved_answers_1d) AS saved_answers_1d,
-            sum(w.saved_answers_7d) AS saved_answers_7d,
-            sum(w.saved_answers_30d) AS saved_answers_30d,
-            sum(w.saved_points_1d) AS saved_points_1d,
-            sum(w.saved_points_7d) AS saved_points_7d,
-            sum(w.saved_points_30d) AS saved_points_30d,
-            sum(w.late_answers_1d) AS late_answers_1d,
-            sum(w.late_answers_7d) AS late_answers_7d,
-            sum(w.late_answers_30d) AS late_answers_30d
-           FROM daily_results w
-          WHERE w.endpoint <> 'token.requests'::text
-          GROUP BY (split_part(w.sync, ':'::text, 1))) t
-     CROSS JOIN LATERAL ( VALUES (1,t.saved_answers_1d::bigint,t.saved_points_1d,t.late_answers_1d::bigint), (7,t.saved_answers_7d::bigint,t.saved_points_7d,t.late_answers_7d::bigint), (30,t.saved_answers_30d::bigint,t.saved_points_30d,t.late_answers_30d::bigint)) a(days, saved_answers, saved_points, late_answers);
+    COALESCE(s.answers, 0::bigint) AS saved_answers,
+    COALESCE(s.points, 0::numeric) AS saved_points,
+    (COALESCE(s.points, 0::numeric) / NULLIF(t.points, 0::numeric))::double precision AS saved_share,
+    COALESCE(s.telling, 0::bigint) AS late_answers
+   FROM ( SELECT p.sync,
+            sum(p.answers)::bigint AS answers,
+            sum(p.points) AS points
+           FROM paid p
+          GROUP BY p.sync) t
+     CROSS JOIN ages d
+     LEFT JOIN saved s ON s.sync = t.sync AND s.days = d.days;
 
 -- Data quality of each sync, over all its answers and of its newest run: one row per sync.
 create view sluice."sync_quality" (
@@ -5036,13 +4110,13 @@ create view sluice."sync_quality" (
           WHERE strpos(runs.sync, ':'::text) = 0
           ORDER BY runs.sync, runs.id DESC) n
      LEFT JOIN ( SELECT w.sync,
-            sum(w.answers)::bigint AS answers,
+            count(*) AS answers,
             sum(w.received)::bigint AS received,
             sum(w.loaded)::bigint AS loaded,
             sum(w.unchanged)::bigint AS unchanged,
             sum(w.superseded)::bigint AS superseded,
             sum(w.quarantined)::bigint AS quarantined
-           FROM daily_results w
+           FROM answers w
           GROUP BY w.sync) a ON a.sync = n.sync
      LEFT JOIN ( SELECT i.sync,
             count(*) FILTER (WHERE i.resolved_at IS NULL) AS open_quarantine,
@@ -5349,60 +4423,6 @@ create table sluice_ops."alerts" (
   constraint "alerts_pkey" primary key ("sync", "kind")
 );
 
--- Stored sums over the answers: one row per day of receipt, run, sync and endpoint. Read daily_results.
-create table sluice_ops."answer_sums" (
-  -- Id of the row.
-  "id" bigint generated always as identity not null,
-  -- UTC day of receipt.
-  "date" date not null,
-  -- Run that sent the requests.
-  "run_id" bigint not null,
-  -- Name of the sync.
-  "sync" text not null,
-  -- Name of the endpoint.
-  "endpoint" text not null,
-  -- Number of answers.
-  "answers" bigint not null,
-  -- Points for these answers.
-  "points" numeric not null,
-  -- Number of items; null if no answer is loaded.
-  "received" bigint,
-  -- Number of items that created or changed rows; null if no answer is loaded.
-  "loaded" bigint,
-  -- Number of items equal to their stored rows; null if no answer is loaded.
-  "unchanged" bigint,
-  -- Number of superseded items; null if no answer is loaded.
-  "superseded" bigint,
-  -- Number of quarantined items; null if no answer is loaded.
-  "quarantined" bigint,
-  -- Number of new rows in the table that the endpoint fills.
-  "new_rows" bigint not null,
-  -- Number of answers without anything new.
-  "nothing_new_answers" bigint not null,
-  -- Points for answers without anything new.
-  "nothing_new_points" numeric not null,
-  -- Number of answers that a max_age of 1 days would have saved.
-  "saved_answers_1d" bigint not null,
-  -- Points for these answers.
-  "saved_points_1d" numeric not null,
-  -- Number of these answers with something new.
-  "late_answers_1d" bigint not null,
-  -- Number of answers that a max_age of 7 days would have saved.
-  "saved_answers_7d" bigint not null,
-  -- Points for these answers.
-  "saved_points_7d" numeric not null,
-  -- Number of these answers with something new.
-  "late_answers_7d" bigint not null,
-  -- Number of answers that a max_age of 30 days would have saved.
-  "saved_answers_30d" bigint not null,
-  -- Points for these answers.
-  "saved_points_30d" numeric not null,
-  -- Number of these answers with something new.
-  "late_answers_30d" bigint not null,
-  constraint "answer_sums_pkey" primary key ("id")
-);
-create index "answer_sums_date_idx" on sluice_ops."answer_sums" using btree (date);
-
 -- Answer store: one row per paid answer, as received. Ids increase in the order of storing.
 create table sluice_ops."answers" (
   -- Id of the answer; analyst tables refer to it as _answer_id.
@@ -5457,7 +4477,6 @@ create table sluice_ops."answers" (
   "unreadable" boolean default false not null,
   constraint "answers_pkey" primary key ("id")
 );
-create index "answers_received_at_idx" on sluice_ops."answers" using brin (received_at);
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
 create index "answers_request_key_received_at_idx" on sluice_ops."answers" using btree (request_key, received_at);
 create index "answers_sync_received_at_endpoint_took_ms_idx" on sluice_ops."answers" using btree (sync, received_at, endpoint, took_ms);
@@ -5478,16 +4497,6 @@ create table sluice_ops."balances" (
   "token_id" uuid,
   constraint "balances_pkey" primary key ("token_digest")
 );
-
--- Changed days: days of changed rows since their sums were stored, at most one row per day and transaction.
-create table sluice_ops."changed_days" (
-  -- Id of the row.
-  "id" bigint generated always as identity not null,
-  -- UTC day.
-  "day" date not null,
-  constraint "changed_days_pkey" primary key ("id")
-);
-create index "changed_days_day_idx" on sluice_ops."changed_days" using btree (day);
 
 -- Chunks of runs that several workers share: one row per chunk.
 create table sluice_ops."chunks" (
@@ -5511,15 +4520,6 @@ create table sluice_ops."chunks" (
   "spools" jsonb,
   constraint "chunks_pkey" primary key ("run_id", "number"),
   constraint "chunks_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete cascade
-);
-
--- Closed days: UTC days whose sums are stored, one row per day. The sums do not count while changed_days has the day.
-create table sluice_ops."closed_days" (
-  -- UTC day.
-  "day" date not null,
-  -- Digest of the SQL that computed the sums. Sums of another version do not count.
-  "formula" text not null,
-  constraint "closed_days_pkey" primary key ("day")
 );
 
 -- Coverage of requested slices: one row per answer to a slice, with whether it is complete.
@@ -5690,60 +4690,6 @@ create table sluice_ops."limiter_slots" (
   constraint "limiter_slots_pkey" primary key ("token_digest", "number")
 );
 
--- Stored sums over the request log: one row per day, endpoint, plan, sync, run and token. Read daily_run_costs.
-create table sluice_ops."log_sums" (
-  -- Id of the row.
-  "id" bigint generated always as identity not null,
-  -- UTC day.
-  "date" date not null,
-  -- Name of the endpoint.
-  "endpoint" text not null,
-  -- Plan of the token.
-  "plan" text not null,
-  -- Name of the sync.
-  "sync" text not null,
-  -- Run of the requests; null if not certain.
-  "run_id" bigint,
-  -- Identifier of the token.
-  "token" text not null,
-  -- Number of logged requests.
-  "requests" bigint not null,
-  -- Points for these requests.
-  "points" numeric not null,
-  -- Cost of these requests by the log, charged or not.
-  "list_points" numeric not null,
-  -- Number of failed requests.
-  "failed_requests" bigint not null,
-  -- Points for failed requests.
-  "failed_points" numeric not null,
-  -- Number of requests for unknown entities.
-  "missing_requests" bigint not null,
-  -- Points for requests for unknown entities.
-  "missing_points" numeric not null,
-  -- Number of requests that had not ended.
-  "open_requests" bigint not null,
-  -- Number of items in the answers.
-  "items" numeric not null,
-  -- Number of charged rows in excess of the stored answers.
-  "lost_requests" bigint not null,
-  -- Points for these rows.
-  "lost_points" numeric not null,
-  -- Rows of the log that were charged without a usable answer; null if there are none.
-  "failure_ids" uuid[],
-  -- Start of the first request.
-  "first_at" timestamp with time zone not null,
-  -- Start of the last request.
-  "last_at" timestamp with time zone not null,
-  -- Points left after the last request that reports them; null if none does.
-  "points_left" bigint,
-  -- Start of that request; null if there is none.
-  "told_at" timestamp with time zone,
-  -- Row of the log of that request; null if there is none.
-  "told_by" uuid,
-  constraint "log_sums_pkey" primary key ("id")
-);
-create index "log_sums_date_idx" on sluice_ops."log_sums" using btree (date);
-
 -- Attempts whose answers were lost, with their outcome by the request log: one row per attempt.
 create table sluice_ops."lost_answers" (
   -- Id of the request.
@@ -5854,42 +4800,6 @@ create table sluice_ops."request_cost_matches" (
 );
 create index "request_cost_matches_log_id_request_id_match_kind_idx" on sluice_ops."request_cost_matches" using btree (log_id, request_id, match_kind);
 
--- Stored sums over the ledger: one row per day of planning, day of sending, sync and endpoint. Read daily_requests.
-create table sluice_ops."request_sums" (
-  -- Id of the row.
-  "id" bigint generated always as identity not null,
-  -- UTC day of planning.
-  "date" date not null,
-  -- UTC day of the last attempt; null if never sent.
-  "sent_on" date,
-  -- Name of the sync.
-  "sync" text not null,
-  -- Name of the endpoint.
-  "endpoint" text not null,
-  -- Whether at least one attempt was sent.
-  "is_sent" boolean not null,
-  -- Number of requests.
-  "requests" bigint not null,
-  -- Points by the ledger; null until known.
-  "points" numeric,
-  -- Number of requests whose charge the log has confirmed.
-  "verified_requests" bigint not null,
-  -- Points that the log charged for them.
-  "verified_points" numeric not null,
-  -- Number of requests with points that the log has not confirmed.
-  "unverified_requests" bigint not null,
-  -- Points for requests that the log has not confirmed.
-  "unverified_points" numeric not null,
-  -- Number of answered requests without a row in the log.
-  "unlogged" bigint not null,
-  -- First sending of such a request; null if there is none.
-  "unlogged_first_at" timestamp with time zone,
-  -- Last sending of such a request; null if there is none.
-  "unlogged_last_at" timestamp with time zone,
-  constraint "request_sums_pkey" primary key ("id")
-);
-create index "request_sums_date_idx" on sluice_ops."request_sums" using btree (date);
-
 -- Ledger of requests: one row per request of a run, committed before the request is sent.
 create table sluice_ops."requests" (
   -- Id of the request.
@@ -5946,25 +4856,10 @@ create table sluice_ops."requests" (
   constraint "requests_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete no action
 );
 create index "requests_parent_id_idx" on sluice_ops."requests" using btree (parent_id);
-create index "requests_planned_at_idx" on sluice_ops."requests" using brin (planned_at);
 create index "requests_request_key_sync_id_idx" on sluice_ops."requests" using btree (request_key, sync, id);
 create index "requests_run_id_chunk_id_idx" on sluice_ops."requests" using btree (run_id, chunk, id) where chunk IS NOT NULL;
 create index "requests_run_id_id_idx" on sluice_ops."requests" using btree (run_id, id);
 create index "requests_sent_at_idx" on sluice_ops."requests" using brin (sent_at);
-
--- Stored numbers of rows: one row per day of first observation and table. Read daily_new_rows.
-create table sluice_ops."row_sums" (
-  -- Id of the row.
-  "id" bigint generated always as identity not null,
-  -- UTC day of the first observation.
-  "date" date not null,
-  -- Name of the table.
-  "table_name" text not null,
-  -- Number of rows.
-  "rows" bigint not null,
-  constraint "row_sums_pkey" primary key ("id")
-);
-create index "row_sums_date_idx" on sluice_ops."row_sums" using btree (date);
 
 -- Runs of syncs: one row per run.
 create table sluice_ops."runs" (

@@ -8,7 +8,6 @@ import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
-import { closedDayTables } from '../../src/warehouse/schema/closed-days/tables.ts';
 import { revertTo } from '../support/revert-to.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
@@ -83,16 +82,15 @@ const RENAMED_COLUMNS: Readonly<Record<string, string>> = { gate: 'token_digest'
 /** The same rows under the present names, without the column that was never written, and with added columns. */
 function withPresentNames(before: ReadonlyMap<string, readonly Row[]>): ReadonlyMap<string, readonly Row[]> {
   const present = ([name, value]: [string, unknown]): [string, unknown] => [RENAMED_COLUMNS[name] ?? name, value];
-  return new Map<string, readonly Row[]>([
-    ...Object.keys(closedDayTables).map((table) => [table, []] as const),
-    ...[...before].map(([table, rows]): [string, Row[]] => [
+  return new Map(
+    [...before].map(([table, rows]) => [
       RENAMED_TABLES[table] ?? table,
       rows.map((row) => {
         const { summary: _, ...rest } = row;
         return { ...Object.fromEntries(Object.entries(rest).map(present)), ...ADDED_COLUMNS[table] };
       }),
     ]),
-  ]);
+  );
 }
 
 const recorded = async ({ db }: Warehouse): Promise<string[]> => {

@@ -211,7 +211,7 @@ describe('a role without personal data', () => {
     await migrate(warehouse, 'up');
     expect([...(await readable(warehouse, role)).keys()]).toEqual([...before.keys()]);
     await sql`delete from sluice_ops.masking_keys`.execute(warehouse.db);
-    await revertTo(warehouse, '0012_masking_key');
+    await revertTo(warehouse, '0011_masking_key');
     expect(await countOf(warehouse, `pg_views where schemaname = 'sluice_masked'`)).toBe('0');
     await migrate(warehouse, 'up');
     expect([...(await readable(warehouse, role)).keys()]).toEqual([...before.keys()]);

@@ -53,7 +53,7 @@ async function role({ db }: Warehouse): Promise<string> {
 it('every view comes after the views that it reads', () => {
   const order = viewsByDependency().map(({ name }) => name);
   expect(order.toSorted()).toEqual(views.map(({ name }) => name).toSorted());
-  expect(order.indexOf('run_costs')).toBeGreaterThan(order.indexOf('daily_run_costs'));
+  expect(order.indexOf('run_costs')).toBeGreaterThan(order.indexOf('answer_costs'));
 });
 
 it('the digest in views-current.ts is that of the declared views', () => {
@@ -86,9 +86,9 @@ eachWarehouse('views', (open, kind) => {
   it('are created again with our views on them if their columns change', async () => {
     const warehouse = await open();
     const before = await ids(warehouse);
-    await sql`alter view sluice.daily_run_costs rename column token to old_token`.execute(warehouse.db);
+    await sql`alter view sluice.logged_requests rename column log_id to old_id`.execute(warehouse.db);
     await sql`create view public.mine as select sync from sluice.sync_runs`.execute(warehouse.db);
-    await outdate(warehouse, 'daily_run_costs');
+    await outdate(warehouse, 'logged_requests');
     await migrate(warehouse, 'up');
     expect(await dumpSchema(warehouse)).toBe(await golden());
     const after = await ids(warehouse);
@@ -98,15 +98,15 @@ eachWarehouse('views', (open, kind) => {
 
   it('are not changed under a view of a user that depends on a column', async () => {
     const warehouse = await open();
-    await sql`alter view sluice.daily_run_costs rename column token to old_token`.execute(warehouse.db);
+    await sql`alter view sluice.logged_requests rename column log_id to old_id`.execute(warehouse.db);
     await sql`create view public.mine as select sync from sluice.daily_costs`.execute(warehouse.db);
-    await outdate(warehouse, 'daily_run_costs');
+    await outdate(warehouse, 'logged_requests');
     await expect(migrate(warehouse, 'up')).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringMatching(/view (public\.)?mine depends on view (sluice\.)?daily_costs/),
       next: 'Nothing was changed. Drop your objects, run the migration again, and recreate them.',
     });
-    await sql`select old_token from sluice.daily_run_costs`.execute(warehouse.db);
+    await sql`select old_id from sluice.logged_requests`.execute(warehouse.db);
     await sql`drop view public.mine`.execute(warehouse.db);
     await migrate(warehouse, 'up');
     expect(await dumpSchema(warehouse)).toBe(await golden());
@@ -160,14 +160,14 @@ eachWarehouse('views', (open, kind) => {
       for (const statement of [
         `alter default privileges in schema sluice grant select on tables to ${other}`,
         `grant select on sluice.daily_costs to ${reader} with grant option`,
-        `grant select (sync, points) on sluice.daily_run_costs to ${reader}`,
-        'alter view sluice.daily_run_costs rename column token to old_token',
+        `grant select (sync, points) on sluice.logged_requests to ${reader}`,
+        'alter view sluice.logged_requests rename column log_id to old_id',
       ])
         await sql.raw(statement).execute(warehouse.db);
-      const names = ['daily_run_costs', 'daily_costs', 'sync_costs'];
+      const names = ['logged_requests', 'daily_costs', 'sync_costs'];
       const before = await Promise.all(names.map((name) => rights(warehouse, name)));
       expect(before.map((it) => it.length)).toEqual([2, 1, 0]);
-      await outdate(warehouse, 'daily_run_costs');
+      await outdate(warehouse, 'logged_requests');
       await migrate(warehouse, 'up');
       expect(await Promise.all(names.map((name) => rights(warehouse, name)))).toEqual(before);
     });

@@ -2,22 +2,14 @@
  * Reconciles the request log with the ledger: the charge of each request, the outcome of lost answers, and the rows
  * without a match.
  */
-import { DAY_MS, dayOf } from '../../day.ts';
+import { DAY_MS } from '../../day.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import { quoted } from '../../warehouse/sql/identifiers.ts';
-import { isUnlogged } from '../../warehouse/schema/closed-days/sums.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/failures/lost-answers.ts';
 import { assessLosses } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
-import {
-  type ReconcileDb,
-  instant,
-  reconcileTables,
-  readLogIdentifiers,
-  matchIdentifiers,
-} from '../../ledger/match-log.ts';
+import { type ReconcileDb, reconcileTables, readLogIdentifiers, matchIdentifiers } from '../../ledger/match-log.ts';
 import { matchCandidates } from './match-candidates.ts';
 import { type InOrder, matchInOrder } from './matches-in-order.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
@@ -149,45 +141,51 @@ export interface Reconciliation {
 const RECENT_MS = 30 * DAY_MS;
 
 /**
- * Returns how log and ledger agree since the UTC day of an instant, by default over the last 30 days; undefined if the
- * log was never read.
+ * Returns how log and ledger agree since an instant, by default over the last 30 days; undefined if the log was never
+ * read.
  */
 export async function readReconciliation(
   { db, schema, ops }: ReconcileDb,
   now: Date,
-  from: Date = new Date(now.getTime() - RECENT_MS),
+  since: Date = new Date(now.getTime() - RECENT_MS),
 ): Promise<Reconciliation | undefined> {
-  const { log, runs, requests } = reconcileTables({ schema, ops });
-  const since = new Date(`${dayOf(from)}T00:00:00Z`);
-  const day = sql`${dayOf(from)}::date`;
+  const tables = reconcileTables({ schema, ops });
+  const { log, runs, requests, answers, matches } = tables;
+  const from = sql`${since.toISOString()}::timestamptz`;
   const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
-    with whole as (
-      select coalesce(range_agg(tstzrange(coalesce((q.body ->> 'start_time')::timestamptz, '-infinity'),
-        least(coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), q.sent_at - interval '2 minutes'))), '{}') as times
+    with entries as (
+      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points,
+        bool_or(m.match_kind <> 'ambiguous') as is_certain, min(m.request_id) filter (where m.match_kind <> 'ambiguous') as request_id
+      from ${log} c left join ${matches} m on m.log_id = c.id
+      where c.started_at >= ${from} group by c.id
+    ), paid as (
+      -- What was answered came last.
+      select e.*, row_number() over (partition by e.request_id order by e.started_at desc) as place
+      from entries e where e.is_certain and e.points > 0
+    ), lost as (
+      select p.points from paid p
+      where p.place > (select count(*) from ${answers} a where a.request_id = p.request_id)
+    ), whole as (
+      select range_agg(tstzrange(coalesce((q.body ->> 'start_time')::timestamptz, '-infinity'),
+        least(coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), q.sent_at - interval '2 minutes'))) as times
       from ${runs} n join ${requests} q on q.run_id = n.id
-      where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${instant(since)}
+      where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${from}
         and q.parent_id is null and q.sent_at is not null
         and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') < q.sent_at - interval '2 minutes'
         and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') < coalesce((q.body ->> 'end_time')::timestamptz, 'infinity')
     ), unlogged as (
-      -- Requests are counted one by one only if the log of a part of their time was read completely.
-      select coalesce(sum(case
-        when w.times @> tstzrange(s.unlogged_first_at, s.unlogged_last_at, '[]') then s.unlogged
-        when not w.times && tstzrange(s.unlogged_first_at, s.unlogged_last_at, '[]') then 0
-        else (
-          select count(*) from ${requests} q
-          where q.planned_at >= s.date::timestamp at time zone 'UTC' and q.planned_at < (s.date + 1)::timestamp at time zone 'UTC'
-            and q.sync = s.sync and q.endpoint = s.endpoint and q.sent_at between s.unlogged_first_at and s.unlogged_last_at
-            and w.times @> q.sent_at and ${sql.raw(isUnlogged(`${quoted(ops)}.request_cost_matches`))}
-        ) end), 0) as requests
-      from ${sql.table(`${schema}.daily_requests`)} s, whole w where s.unlogged > 0 and s.sent_on >= ${day}
+      select q.id from ${runs} n join ${requests} q on q.run_id = n.id, whole w
+      where (n.ended_at is null or n.ended_at >= ${from}) and n.endpoint <> ${LOG_ENDPOINT} and q.attempts > 0 and q.sent_at >= ${from}
+        and w.times @> q.sent_at and exists (select from ${answers} a where a.request_id = q.id)
+        and not exists (select from ${matches} m where m.request_id = q.id)
     )
-    select exists (select from ${log}) as "isRead", coalesce(sum(logged), 0)::int as logged, coalesce(sum(matched), 0)::int as matched,
-      coalesce(sum(ambiguous), 0)::int as ambiguous,
-      jsonb_build_object('rows', coalesce(sum(lost), 0), 'points', coalesce(sum(lost_points), 0)) as "chargedButLost",
-      (select requests::int from unlogged) as unlogged,
-      jsonb_build_object('rows', coalesce(sum(others), 0), 'points', coalesce(sum(other_points), 0)) as others
-    from ${sql.table(`${schema}.daily_reconciliation`)} d where d.date >= ${day}`.execute(db);
+    select exists (select from ${log}) as "isRead", count(*)::int as logged, count(*) filter (where is_certain)::int as matched,
+      count(*) filter (where not is_certain)::int as ambiguous,
+      (select jsonb_build_object('rows', count(*), 'points', coalesce(sum(points), 0)) from lost) as "chargedButLost",
+      (select count(*)::int from unlogged) as unlogged,
+      jsonb_build_object('rows', count(*) filter (where is_certain is null),
+        'points', coalesce(sum(points) filter (where is_certain is null), 0)) as others
+    from entries`.execute(db);
   const [row] = rows;
   if (!row?.isRead) return undefined;
   const { isRead: _, ...agreement } = row;

@@ -1,21 +1,22 @@
 /** Reads the growth of the tables. */
 import { sql } from 'kysely';
-import { rootTables } from '../../warehouse/schema/tables.ts';
+import { tables } from '../../warehouse/schema/tables.ts';
 import type { TableGrowth } from '../report.ts';
-import { relation, rowsOf, type ReportSource } from './rows.ts';
+import { dayOfColumn, relation, rowsOf, type ReportSource } from './rows.ts';
 
 /** The growth of each table of entities that has rows; tables of lists and bridge tables are omitted. */
 export async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
-  const rows = await rowsOf(
-    source,
-    sql<{ table: string; day: string; rows: number }>`
-      select table_name as table, date::text as day, rows::float8 as rows from ${relation(source, 'daily_new_rows')} order by date`,
-  );
-  const byTable = Map.groupBy(rows, ({ table }) => table);
-  return rootTables.flatMap(({ name }) => {
-    const own = byTable.get(name);
-    return own ? [{ table: name, byDay: summedUp(source.days, own) }] : [];
-  });
+  const growth: TableGrowth[] = [];
+  for (const { name } of tables.filter(({ kind }) => kind === 'root')) {
+    const rows = await rowsOf(
+      source,
+      sql<{ day: string; rows: number }>`
+        select ${dayOfColumn('_first_seen_at')} as day, count(*)::float8 as rows
+        from ${relation(source, name)} group by 1 order by 1`,
+    );
+    if (rows.length > 0) growth.push({ table: name, byDay: summedUp(source.days, rows) });
+  }
+  return growth;
 }
 
 /** The number of rows at the end of each day. Earlier rows count from the first day on, later ones on the last day. */

@@ -2,7 +2,6 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
-import { closedDayTables } from '../schema/closed-days/tables.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
@@ -57,9 +56,6 @@ async function dataLossOf(
   const gone = before.filter(({ columnId }) => !columns.has(columnId));
   const goneTables = new Map(gone.filter(({ tableId }) => !tables.has(tableId)).map((it) => [it.tableId, it]));
   const lost: string[] = [];
-  // Sums of closed days can be computed again.
-  for (const name of Object.keys(closedDayTables))
-    for (const [id, { table }] of goneTables) if (table === name) goneTables.delete(id);
   for (const it of goneTables.values()) if (await holds(db, it, sql`true`)) lost.push(it.table);
   for (const it of gone.filter(({ tableId }) => tables.has(tableId)))
     if (await holds(db, it, sql`${sql.id(it.column)} is not null`)) lost.push(`${it.table}.${it.column}`);

@@ -1,6 +1,5 @@
 /** Compares the live schema with the declared one in both directions. */
 import { type Catalog, readCatalog } from './live-schema.ts';
-import { changeTriggerDrift } from './change-triggers.ts';
 import { readCommentDrift } from './comments.ts';
 import { listKeyDrift } from './list-keys.ts';
 import type { Warehouse } from '../connect/connect.ts';
@@ -20,7 +19,6 @@ export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | '
     ...areaDrift(warehouse.ops, operationsTables, [], live.operations),
     ...(await readCommentDrift(warehouse)),
     ...(await listKeyDrift(warehouse.db, warehouse)),
-    ...(await changeTriggerDrift(warehouse.db, warehouse)),
   ];
 }
 

@@ -122,13 +122,11 @@ async function migrateTables(
     { readViewRights, restoreViewRights },
     { applyComments },
     { releaseListKeys },
-    { applyChangeTriggers },
   ] = await Promise.all([
     import('./views.ts'),
     import('./view-rights.ts'),
     import('./comments.ts'),
     import('./list-keys.ts'),
-    import('./change-triggers.ts'),
   ]);
   const rights = await readViewRights(trx, warehouse.schema);
   const up = (): Promise<string[]> => runMigrations(trx, warehouse, (migrator) => migrator.migrateToLatest());
@@ -137,7 +135,6 @@ async function migrateTables(
   if (direction === 'down') await refuseDataLoss(trx, warehouse, () => go(back));
   const done = await go(direction === 'up' ? up : back);
   await releaseListKeys(trx, warehouse);
-  await applyChangeTriggers(trx, warehouse);
   await applyViews(trx, warehouse, { mayLackTables: direction === 'down' });
   await restoreViewRights(trx, warehouse.schema, rights);
   await applyComments(trx, warehouse);

@@ -22,7 +22,6 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0008_plain_names': () => import('../../../migrations/0008_plain_names.ts'),
   '0009_read_at_any_size': () => import('../../../migrations/0009_read_at_any_size.ts'),
   '0010_quote_confidence': () => import('../../../migrations/0010_quote_confidence.ts'),
-  '0011_closed_days': () => import('../../../migrations/0011_closed_days.ts'),
-  '0012_masking_key': () => import('../../../migrations/0012_masking_key.ts'),
-  '0013_run_scope': () => import('../../../migrations/0013_run_scope.ts'),
+  '0011_masking_key': () => import('../../../migrations/0011_masking_key.ts'),
+  '0012_run_scope': () => import('../../../migrations/0012_run_scope.ts'),
 };

@@ -22,7 +22,6 @@ export const timestamp = of<Date, Date | string>('timestamptz');
 /** A day, YYYY-MM-DD. */
 export const date = of<string>('date');
 export const uuid = of<string>('uuid');
-export const uuids = of<string[]>('uuid[]');
 export const bytea = of<Buffer, Uint8Array>('bytea');
 /** JSON, parsed when read. It is written as text, because a driver would send an array as a Postgres array. */
 export const json = <T>(about: string): Declared<T, string> => of<T, string>('jsonb')(about);

@@ -1,17 +1,7 @@
-/** Declares the tables of watermarks and leases. */
+/** The operations table of leases. */
 import { bigint, table, text, timestamp } from './column-types.ts';
 
 export const leaseTables = {
-  marks: table(
-    'Watermarks: how far each sync has read, one row per sync and watermark.',
-    {
-      sync: text('Name of the sync in the config.'),
-      name: text('Name of the watermark.'),
-      value: text('Value of the watermark: a day or an instant, in the notation of the sync.'),
-      updated_at: timestamp('Time of the last change.'),
-    },
-    { key: ['sync', 'name'] },
-  ),
   leases: table(
     'Leases: one row per name, with at most one holder until it expires.',
     {

@@ -23,9 +23,8 @@ import type { DdlTable } from './ddl.ts';
 import { alertTables } from './operations-alerts.ts';
 import { chunkTables, SPOOLS } from './operations-chunks.ts';
 import { erasureTables } from './operations-erasure.ts';
-import { closedDayTables } from './closed-days/tables.ts';
-import { rebuildTables } from './operations-rebuilds.ts';
 import { leaseTables } from './operations-leases.ts';
+import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
 import { questionHash } from './question-hash.ts';
 
@@ -139,7 +138,6 @@ export const operations = {
         // sent_at is the exception: its values follow the order of the rows, and a block range index is cheap to
         // update.
         { columns: ['sent_at'], using: 'brin' },
-        { columns: ['planned_at'], using: 'brin' },
       ],
       foreignKeys: [
         { columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'no action' },
@@ -191,8 +189,6 @@ export const operations = {
         // The newest answers of a sync, and the durations of a period, from the index alone.
         { columns: ['sync', 'received_at', 'endpoint', 'took_ms'] },
         { columns: ['request_id'] },
-        // The answers of a day. Rows are stored in the order of receipt, and a block range index is cheap to update.
-        { columns: ['received_at'], using: 'brin' },
         { columns: ['id'], where: 'loaded_at IS NULL', named: 'waiting' },
         { columns: ['request_key', 'received_at'], where: 'unreadable', named: 'unreadable' },
       ],
@@ -274,12 +270,21 @@ export const operations = {
     },
     { key: ['resource', 'path', 'kind'] },
   ),
+  marks: table(
+    'Watermarks: how far each sync has read, one row per sync and watermark.',
+    {
+      sync,
+      name: text('Name of the watermark.'),
+      value: text('Value of the watermark: a day or an instant, in the notation of the sync.'),
+      updated_at: timestamp('Time of the last change.'),
+    },
+    { key: ['sync', 'name'] },
+  ),
   ...leaseTables,
   ...tokenTables,
   ...alertTables,
   ...erasureTables,
   ...rebuildTables,
-  ...closedDayTables,
 };
 
 /** The row types of the operations tables for Kysely. */

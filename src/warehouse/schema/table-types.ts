@@ -54,7 +54,7 @@ export interface Index {
    * `btree` sorts; the other types accept texts of any length. `hash` is the fastest to write, but equal texts share
    * one chain, which every insert reads completely. `spgist` is a tree without that cost.
    */
-  readonly using: 'btree' | 'brin' | 'hash' | 'spgist';
+  readonly using: 'btree' | 'hash' | 'spgist';
 }
 
 /** Daily numbers of entities: one row for each entity and UTC day on which an answer showed it. */

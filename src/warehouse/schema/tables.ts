@@ -76,8 +76,6 @@ function rootTable(resource: Resource): Declared {
     indexes: [
       ...foreignKeys.map(({ columns }) => ({ columns, using: 'btree' as const })),
       ...(resource.filters ?? []).map((name) => filterIndex(name, declared, resource.fields)),
-      // The new rows of a day. A block range index costs next to nothing per row.
-      { columns: ['_first_seen_at'], using: 'brin' },
     ],
     children: listsOf(resource.fields, []).map(({ path, list }) => childTable(resource, path, list)),
   };

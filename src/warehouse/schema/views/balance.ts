@@ -1,5 +1,5 @@
 /** Views of the balance, of differences between log and ledger, and of the dimensions of costs. */
-import { POINTS, STARTED, tokenOf } from './logged-requests.ts';
+import { loggedRequests, tokenOf } from './request-costs.ts';
 import { filledTables } from './cost-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
@@ -26,14 +26,21 @@ export const balanceViews = [
     },
     `
     select
-      c.token,
-      c.date,
-      sum(c.requests)::bigint as "requests",
-      sum(c.points) as "points",
-      (array_agg(c.points_left order by c.told_at desc, c.told_by desc) filter (where c.told_at is not null))[1] as "points_left",
-      max(c.told_at) as "told_at"
-    from "daily_run_costs" c
-    group by c.token, c.date`,
+      d.token,
+      d.date,
+      d.requests,
+      d.points,
+      b.points_left,
+      b.started_at as "told_at"
+    from (
+      select l.token, l.date, count(*) as "requests", sum(l.points) as "points"
+      from "logged_requests" l group by l.token, l.date
+    ) d
+    left join (
+      select distinct on (l.token, l.date) l.token, l.date, l.points_left, l.started_at
+      from "logged_requests" l where l.points_left is not null
+      order by l.token, l.date, l.started_at desc, l.log_id desc
+    ) b on b.token = d.token and b.date = d.date`,
   ),
   view(
     'balance_forecast',
@@ -61,36 +68,40 @@ export const balanceViews = [
     select
       p.token,
       p.is_ours,
-      p.points_left,
-      p.told_at,
+      b.points_left,
+      b.started_at as "told_at",
       p.newest_at,
       p.points_7d,
       p.points_30d,
       x.week as "points_per_day_7d",
       x.month as "points_per_day_30d",
-      case when x.week > 0 and p.points_left <= 36500 * x.week
-        then (p.told_at + greatest(p.points_left, 0) / x.week * interval '24 hours') end as "runs_out_at",
-      case when x.month > 0 and p.points_left <= 36500 * x.month
-        then (p.told_at + greatest(p.points_left, 0) / x.month * interval '24 hours') end as "runs_out_at_30d"
+      case when x.week > 0 and b.points_left <= 36500 * x.week
+        then (b.started_at + greatest(b.points_left, 0) / x.week * interval '24 hours') end as "runs_out_at",
+      case when x.month > 0 and b.points_left <= 36500 * x.month
+        then (b.started_at + greatest(b.points_left, 0) / x.month * interval '24 hours') end as "runs_out_at_30d"
     from (
-      select e.*, r.points_7d, r.points_30d
+      select
+        e.token,
+        e.first_at,
+        e.newest_at,
+        exists (
+          select from "fact_request_costs" c join "request_cost_matches" k on k.log_id = c.id and k.match_kind <> 'ambiguous'
+          where ${tokenOf('c')} = e.token
+        ) as "is_ours",
+        r.points_7d,
+        r.points_30d
       from (
-        select
-          c.token,
-          min(c.first_at) as "first_at",
-          max(c.last_at) as "newest_at",
-          bool_or(c.run_id is not null) as "is_ours",
-          (array_agg(c.points_left order by c.told_at desc, c.told_by desc) filter (where c.told_at is not null))[1] as "points_left",
-          max(c.told_at) as "told_at"
-        from "daily_run_costs" c group by c.token
+        select t.token, min(t.started_at) as "first_at", max(t.started_at) as "newest_at" from "logged_requests" t group by t.token
       ) e
       cross join lateral (
         select
-          coalesce(sum(${POINTS}) filter (where ${STARTED} > e.newest_at - interval '168 hours'), 0) as "points_7d",
-          coalesce(sum(${POINTS}), 0) as "points_30d"
-        from "fact_request_costs" c
-        where (c.started_at > e.newest_at - interval '720 hours' or c.started_at is null)
-          and ${tokenOf('c')} = e.token and ${STARTED} > e.newest_at - interval '720 hours'
+          coalesce(sum(l.points) filter (where l.started_at > e.newest_at - interval '168 hours'), 0) as "points_7d",
+          coalesce(sum(l.points), 0) as "points_30d"
+        from (${loggedRequests({
+          log: `(select * from "fact_request_costs" where started_at > e.newest_at - interval '720 hours' or started_at is null)`,
+          matches: '"request_cost_matches"',
+        })}) l
+        where l.token = e.token and l.started_at > e.newest_at - interval '720 hours'
       ) r
     ) p
     cross join lateral (select greatest(extract(epoch from p.newest_at - p.first_at) / 86400, 1)::double precision as "days") s
@@ -98,7 +109,12 @@ export const balanceViews = [
       select
         p.points_7d::double precision / least(s.days, 7) as "week",
         p.points_30d::double precision / least(s.days, 30) as "month"
-    ) x`,
+    ) x
+    left join lateral (
+      select l.points_left, l.started_at from "logged_requests" l
+      where l.token = p.token and l.points_left is not null
+      order by l.started_at desc, l.log_id desc limit 1
+    ) b on true`,
   ),
   view(
     'daily_reconciliation',
@@ -128,30 +144,44 @@ export const balanceViews = [
     },
     // The log does not list the requests that read it, so these do not count as unlogged.
     `
-    with "logged" as (
+    with "entries" as (
       select
-        c.date,
-        sum(c.requests)::bigint as "logged",
-        sum(c.points) as "logged_points",
-        coalesce(sum(c.requests) filter (where c.run_id is not null), 0)::bigint as "matched",
-        coalesce(sum(c.points) filter (where c.run_id is not null), 0) as "matched_points",
-        coalesce(sum(c.requests) filter (where c.run_id is null and c.sync = '(ambiguous)'), 0)::bigint as "ambiguous",
-        coalesce(sum(c.points) filter (where c.run_id is null and c.sync = '(ambiguous)'), 0) as "ambiguous_points",
-        coalesce(sum(c.requests) filter (where c.run_id is null and c.sync = '(other programs)'), 0)::bigint as "others",
-        coalesce(sum(c.points) filter (where c.run_id is null and c.sync = '(other programs)'), 0) as "other_points",
-        sum(c.lost_requests)::bigint as "lost",
-        sum(c.lost_points) as "lost_points"
-      from "daily_run_costs" c
-      group by c.date
+        p.date, p.points, p.match, p.request_id,
+        p.request_id is not null and p.points > 0 and p.place > coalesce(a.rows, 0) as "is_lost"
+      from (
+        select
+          l.date, l.points, l.match, l.request_id,
+          row_number() over (partition by l.request_id, l.points > 0 order by l.started_at desc, l.log_id) as "place"
+        from "logged_requests" l
+      ) p
+      left join (select w.request_id, count(*) as "rows" from "answers" w group by w.request_id) a on a.request_id = p.request_id
+    ),
+    "logged" as (
+      select
+        e.date,
+        count(*) as "logged",
+        sum(e.points) as "logged_points",
+        count(*) filter (where e.request_id is not null) as "matched",
+        coalesce(sum(e.points) filter (where e.request_id is not null), 0) as "matched_points",
+        count(*) filter (where e.match = 'ambiguous') as "ambiguous",
+        coalesce(sum(e.points) filter (where e.match = 'ambiguous'), 0) as "ambiguous_points",
+        count(*) filter (where e.match = 'none') as "others",
+        coalesce(sum(e.points) filter (where e.match = 'none'), 0) as "other_points",
+        count(*) filter (where e.is_lost) as "lost",
+        coalesce(sum(e.points) filter (where e.is_lost), 0) as "lost_points"
+      from "entries" e
+      group by e.date
     ),
     "sent" as (
       select
-        q.sent_on as "date",
-        sum(q.requests)::bigint as "asked",
+        (q.sent_at at time zone 'UTC')::date as "date",
+        count(*) as "asked",
         coalesce(sum(q.points), 0) as "ledger_points",
-        sum(q.unlogged)::bigint as "unlogged"
-      from "daily_requests" q where q.sent_on is not null and q.is_sent and q.endpoint <> 'token.requests'
-      group by q.sent_on
+        count(*) filter (
+          where q.answer_id is not null and not exists (select from "request_cost_matches" k where k.request_id = q.id)
+        ) as "unlogged"
+      from "requests" q where q.sent_at is not null and q.attempts > 0 and q.endpoint <> 'token.requests'
+      group by 1
     )
     select
       date,
@@ -188,7 +218,7 @@ export const balanceViews = [
       values ${filledTables.map(({ endpoint, table }) => `('${endpoint}', '${table}')`).join(', ')}
     ),
     "used" as (
-      select c.endpoint, min(c.date) as "first_on", max(c.date) as "last_on" from "daily_run_costs" c group by c.endpoint
+      select l.endpoint, min(l.date) as "first_on", max(l.date) as "last_on" from "logged_requests" l group by l.endpoint
     )
     select
       endpoint,
@@ -211,8 +241,8 @@ export const balanceViews = [
       last_logged_on,
     },
     `
-    select c.plan, sum(c.requests)::bigint as "requests", min(c.date) as "first_logged_on", max(c.date) as "last_logged_on"
-    from "daily_run_costs" c group by c.plan`,
+    select l.plan, count(*) as "requests", min(l.date) as "first_logged_on", max(l.date) as "last_logged_on"
+    from "logged_requests" l group by l.plan`,
   ),
   view(
     'dim_sync',
@@ -243,6 +273,6 @@ export const balanceViews = [
         max(n.started_at) as "last_run_at"
       from "runs" n group by 1
     ) r
-    full join (select distinct c.sync from "daily_run_costs" c) u using (sync)`,
+    full join (select distinct l.sync from "logged_requests" l) u using (sync)`,
   ),
 ];

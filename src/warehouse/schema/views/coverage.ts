@@ -167,13 +167,13 @@ export const coverageViews = [
     left join (
       select
         w.sync,
-        sum(w.answers)::bigint as "answers",
+        count(*) as "answers",
         sum(w.received)::bigint as "received",
         sum(w.loaded)::bigint as "loaded",
         sum(w.unchanged)::bigint as "unchanged",
         sum(w.superseded)::bigint as "superseded",
         sum(w.quarantined)::bigint as "quarantined"
-      from "daily_results" w group by w.sync
+      from "answers" w group by w.sync
     ) a on a.sync = n.sync
     left join (
       select

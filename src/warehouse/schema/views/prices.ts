@@ -1,7 +1,6 @@
 /** Views of prices, of charged failures, and of what `max_age` can save. */
 import { log_id, endpoint, plan, sync, ownSync, started_on, run_id, request_id } from './cost-columns.ts';
-import { maxAgeSavings } from '../closed-days/savings.ts';
-import { loggedRequests } from './logged-requests.ts';
+import { loggedRequests } from './request-costs.ts';
 import { columnFrom, bigint, integer, timestamp, numeric, ratio, text, view } from './view.ts';
 
 export const priceViews = [
@@ -19,7 +18,70 @@ export const priceViews = [
       saved_share: ratio('Share of saved_points in points, from 0 to 1; null if points is 0.'),
       late_answers: bigint('Number of saved answers with something new, which would have been loaded later or never.'),
     },
-    maxAgeSavings('"daily_results"'),
+    // A request looks its answer up when it is sent; each that finds no answer young enough is bought. Ages are in
+    // hours, because a day of the time zone of a session may have one hour more or less.
+    // The next answer is the first in the order of an index, which is read only as far as needed. With the request
+    // alone as condition, the planner would read and sort all its later answers each time.
+    `
+    with recursive "repeated" as (
+      select a.sync, a.request_key, min(a.received_at) as "first_at"
+      from "answers" a where a.endpoint <> 'token.requests'
+      group by a.sync, a.request_key having count(*) > 1
+    ),
+    "ages" ("days") as (values (1), (7), (30)),
+    "bought" ("days", "sync", "request_key", "at") as (
+      select d.days, r.sync, r.request_key, r.first_at from "repeated" r cross join "ages" d
+      union all
+      select b.days, b.sync, b.request_key, n.received_at
+      from "bought" b
+      cross join lateral (select b.at + b.days * interval '24 hours' as "until") u
+      cross join lateral (
+        select a.request_key, a.received_at from "answers" a
+        where (a.request_key, a.received_at) > (b.request_key, u.until)
+          and (a.request_key <> b.request_key
+            or (a.sync = b.sync and a.received_at - a.took_ms * interval '1 millisecond' > u.until))
+        order by a.request_key, a.received_at limit 1
+      ) n
+      where n.request_key = b.request_key
+    ),
+    "paid" as (
+      select
+        c.sync, c.request_key, c.received_at,
+        count(*) as "answers",
+        count(*) filter (where not c.is_nothing_new) as "telling",
+        sum(c.points) as "points"
+      from "answer_costs" c where c.endpoint <> 'token.requests'
+      group by c.sync, c.request_key, c.received_at
+    ),
+    "saved" as (
+      select
+        d.days,
+        p.sync,
+        sum(p.answers)::bigint as "answers",
+        sum(p.points) as "points",
+        sum(p.telling)::bigint as "telling"
+      from "paid" p
+      join "repeated" r on r.sync = p.sync and r.request_key = p.request_key
+      cross join "ages" d
+      left join "bought" b
+        on b.days = d.days and b.sync = p.sync and b.request_key = p.request_key and b.at = p.received_at
+      where b.days is null
+      group by d.days, p.sync
+    )
+    select
+      t.sync,
+      d.days as "max_age_days",
+      t.answers,
+      t.points,
+      coalesce(s.answers, 0) as "saved_answers",
+      coalesce(s.points, 0) as "saved_points",
+      (coalesce(s.points, 0) / nullif(t.points, 0))::double precision as "saved_share",
+      coalesce(s.telling, 0) as "late_answers"
+    from (
+      select p.sync, sum(p.answers)::bigint as "answers", sum(p.points) as "points" from "paid" p group by p.sync
+    ) t
+    cross join "ages" d
+    left join "saved" s on s.sync = t.sync and s.days = d.days`,
   ),
   view(
     'charged_failures',
@@ -41,25 +103,46 @@ export const priceViews = [
       error: columnFrom('fact_request_costs', 'response_error_text'),
       points: numeric('Points charged.'),
     },
-    // The sums by day name these rows, so only they are joined.
+    // Most requests have an answer for each row of the log. The others are found by counting in two indexes, and only
+    // their rows and those of failures are joined.
     `
-    with "failures" as materialized (select unnest(c.failure_ids) as "log_id" from "daily_run_costs" c)
+    with "unanswered" as materialized (
+      select m.request_id
+      from (select k.request_id, count(*) as "rows" from "request_cost_matches" k group by k.request_id) m
+      left join (select w.request_id, count(*) as "rows" from "answers" w group by w.request_id) a on a.request_id = m.request_id
+      where m.rows > coalesce(a.rows, 0)
+    ),
+    "candidates" as materialized (
+      select k.log_id from "unanswered" u join "request_cost_matches" k on k.request_id = u.request_id
+      union
+      select c.id from "fact_request_costs" c
+      where c.response_status_code not between 200 and 299 or c.response_status_code is null
+    )
     select
-      l.log_id,
-      l.started_at,
-      l.date,
-      l.endpoint,
-      l.plan,
-      l.sync,
-      l.run_id,
-      l.request_id,
-      case when l.outcome = 'failed' then 'failed' else 'lost' end as "kind",
-      l.status,
-      l.error,
-      l.points
-    from (${loggedRequests({
-      log: '(select r.* from "failures" i join "fact_request_costs" r on r.id = i.log_id)',
-    })}) l`,
+      p.log_id,
+      p.started_at,
+      p.date,
+      p.endpoint,
+      p.plan,
+      p.sync,
+      p.run_id,
+      p.request_id,
+      case when p.outcome = 'failed' then 'failed' else 'lost' end as "kind",
+      p.status,
+      p.error,
+      p.points
+    from (
+      select
+        l.*,
+        row_number() over (partition by l.request_id order by l.started_at desc, l.log_id) as "place"
+      from (${loggedRequests({
+        log: '(select * from "fact_request_costs" where id in (select log_id from "candidates"))',
+        matches: '(select * from "request_cost_matches" where log_id in (select log_id from "candidates"))',
+      })}) l where l.points > 0
+    ) p
+    where p.outcome = 'failed'
+      or (p.outcome <> 'under way' and p.request_id is not null
+        and p.place > (select count(*) from "answers" w where w.request_id = p.request_id))`,
   ),
   view(
     'price_book',

@@ -12,8 +12,66 @@ import {
   failed_requests,
   failed_points,
 } from './cost-columns.ts';
-import { loggedRequests } from './logged-requests.ts';
 import { columnFrom, bigint, timestamp, numeric, columnsOf, text, view } from './view.ts';
+
+/** The log rows and matches that a view of logged requests reads. */
+interface LoggedSource {
+  readonly log: string;
+  readonly matches: string;
+}
+
+/** SQL for the token of a row of the request log. */
+export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text, '(not told)')`;
+
+/** The query of logged requests, over all or a part of the log. Postgres cannot push a part into the grouped matches. */
+export const loggedRequests = ({ log, matches }: LoggedSource): string => `
+    select
+      c.id as "log_id",
+      coalesce(c.started_at, c._first_seen_at) as "started_at",
+      (coalesce(c.started_at, c._first_seen_at) at time zone 'UTC')::date as "date",
+      coalesce(
+        q.endpoint,
+        nullif(regexp_replace(
+          btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$', '')), '/ ', '..'), '.'), '^(.*[.])?api[.]', ''
+        ), ''),
+        '(not told)'
+      ) as "endpoint",
+      c.endpoint as "logged_endpoint",
+      coalesce(nullif(c.plan, ''), '(not told)') as "plan",
+      case
+        when q.id is not null then split_part(q.sync, ':', 1)
+        when m.log_id is null then '(other programs)'
+        else '(ambiguous)'
+      end as "sync",
+      q.run_id,
+      q.id as "request_id",
+      coalesce(m.match_kind, 'none') as "match",
+      ${tokenOf('c')} as "token",
+      c.cost,
+      c.is_paid,
+      (case when coalesce(c.is_paid, c.cost > 0) then coalesce(c.cost, 0) else 0 end)::numeric as "points",
+      c.points_left,
+      case
+        when c.response_status_code between 200 and 299 then 'answered'
+        when c.response_status_code = 412 then 'missing'
+        when c.response_status_code is not null or c.response_error_text <> '' then 'failed'
+        when c.duration is null then 'under way'
+        else 'not told'
+      end as "outcome",
+      c.response_status_code as "status",
+      c.response_error_text as "error",
+      case when q.body ->> 'count' ~ '^[0-9]{1,15}$' then (q.body ->> 'count')::bigint end as "asked",
+      c.response_count as "items",
+      c.duration as "duration_s"
+    from ${log} c
+    left join (
+      select
+        k.log_id,
+        min(k.request_id) filter (where k.match_kind <> 'ambiguous') as "request_id",
+        coalesce(min(k.match_kind) filter (where k.match_kind <> 'ambiguous'), 'ambiguous') as "match_kind"
+      from ${matches} k group by k.log_id
+    ) m on m.log_id = c.id
+    left join "requests" q on q.id = m.request_id`;
 
 export const requestCostViews = [
   view(
@@ -70,20 +128,20 @@ export const requestCostViews = [
     },
     `
     select
-      c.date,
-      c.endpoint,
-      c.plan,
-      c.sync,
-      sum(c.requests)::bigint as "requests",
-      sum(c.points) as "points",
-      sum(c.list_points) as "list_points",
-      sum(c.failed_requests)::bigint as "failed_requests",
-      sum(c.failed_points) as "failed_points",
-      sum(c.missing_requests)::bigint as "missing_requests",
-      sum(c.missing_points) as "missing_points",
-      sum(c.open_requests)::bigint as "open_requests",
-      sum(c.items) as "items"
-    from "daily_run_costs" c
-    group by c.date, c.endpoint, c.plan, c.sync`,
+      l.date,
+      l.endpoint,
+      l.plan,
+      l.sync,
+      count(*) as "requests",
+      sum(l.points) as "points",
+      coalesce(sum(l.cost), 0) as "list_points",
+      count(*) filter (where l.outcome = 'failed') as "failed_requests",
+      coalesce(sum(l.points) filter (where l.outcome = 'failed'), 0) as "failed_points",
+      count(*) filter (where l.outcome = 'missing') as "missing_requests",
+      coalesce(sum(l.points) filter (where l.outcome = 'missing'), 0) as "missing_points",
+      count(*) filter (where l.outcome = 'under way') as "open_requests",
+      coalesce(sum(l.items), 0) as "items"
+    from "logged_requests" l
+    group by l.date, l.endpoint, l.plan, l.sync`,
   ),
 ];

@@ -73,10 +73,10 @@ export const syncCostViews = [
     left join (
       select
         g.run_id,
-        sum(g.requests)::bigint as "requests",
+        count(*) as "requests",
         sum(g.points) as "points",
-        sum(g.failed_points) as "failed_points"
-      from "daily_run_costs" g where g.run_id is not null group by g.run_id
+        sum(g.points) filter (where g.outcome = 'failed') as "failed_points"
+      from "logged_requests" g where g.run_id is not null group by g.run_id
     ) l on l.run_id = r.id
     left join (
       select
@@ -84,8 +84,8 @@ export const syncCostViews = [
         sum(w.received)::bigint as "received",
         sum(w.loaded)::bigint as "loaded",
         sum(w.new_rows)::bigint as "new_rows",
-        sum(w.nothing_new_points) as "nothing_new_points"
-      from "daily_results" w group by w.run_id
+        sum(w.points) filter (where w.is_nothing_new) as "nothing_new_points"
+      from "answer_costs" w group by w.run_id
     ) a on a.run_id = r.id`,
   ),
   view(
@@ -118,30 +118,30 @@ export const syncCostViews = [
       select
         g.sync,
         g.endpoint,
-        sum(g.requests)::bigint as "requests",
+        count(*) as "requests",
         sum(g.points) as "points",
-        sum(g.failed_requests)::bigint as "failed_requests",
-        sum(g.failed_points) as "failed_points",
+        count(*) filter (where g.outcome = 'failed') as "failed_requests",
+        coalesce(sum(g.points) filter (where g.outcome = 'failed'), 0) as "failed_points",
         min(g.date) as "first_on",
         max(g.date) as "last_on"
-      from "daily_run_costs" g group by g.sync, g.endpoint
+      from "logged_requests" g group by g.sync, g.endpoint
     ),
     "ledger" as (
       select split_part(q.sync, ':', 1) as "sync", q.endpoint, sum(q.points) as "points"
-      from "daily_requests" q group by 1, 2
+      from "requests" q group by 1, 2
     ),
     "bought" as (
       select
-        split_part(w.sync, ':', 1) as "sync",
+        w.sync,
         w.endpoint,
-        sum(w.answers)::bigint as "answers",
+        count(*) as "answers",
         sum(w.points) as "points",
         sum(w.received)::bigint as "received",
         sum(w.loaded)::bigint as "loaded",
         sum(w.new_rows)::bigint as "new_rows",
-        sum(w.nothing_new_answers)::bigint as "nothing_new_answers",
-        sum(w.nothing_new_points) as "nothing_new_points"
-      from "daily_results" w group by 1, w.endpoint
+        count(*) filter (where w.is_nothing_new) as "nothing_new_answers",
+        coalesce(sum(w.points) filter (where w.is_nothing_new), 0) as "nothing_new_points"
+      from "answer_costs" w group by w.sync, w.endpoint
     )
     select
       sync,

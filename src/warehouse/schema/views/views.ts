@@ -3,7 +3,6 @@ import { answerViews } from './answers.ts';
 import { balanceViews } from './balance.ts';
 import { calendarViews } from './calendar.ts';
 import { coverageViews } from './coverage.ts';
-import { daySumViews } from './day-sums.ts';
 import { filingViews } from './filings.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
@@ -25,7 +24,6 @@ export const views: readonly View[] = [
   ...coverageViews,
   ...answerViews,
   ...requestCostViews,
-  ...daySumViews,
   ...syncCostViews,
   ...priceViews,
   ...balanceViews,
