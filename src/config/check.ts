@@ -98,7 +98,8 @@ class Refusals {
     if (isMissing) this.#addMissing(issue, due, where.keySpan);
     else {
       const parent = ancestor(tree, issue.path);
-      this.#refused.push({ span: where.tree.span, parent, message: refused(issue, due, where) });
+      if (issue.code === 'invalid_key') this.#refused.push({ span: where.keySpan, parent, message: refusedKey(issue) });
+      else this.#refused.push({ span: where.tree.span, parent, message: refused(issue, due, where) });
     }
   }
 
@@ -147,6 +148,10 @@ function ancestor(tree: Tree, path: readonly PropertyKey[]): string {
 
 const unknownKey = (key: string, allowed: readonly string[]): string =>
   `unknown key ${JSON.stringify(key)}${insteadOf(key, allowed)}`;
+
+/** The name of an entry that the schema of a mapping's names does not accept; that schema has its own message. */
+const refusedKey = ({ path, issues }: z.core.$ZodIssueInvalidKey): string =>
+  `${JSON.stringify(path.at(-1))} can't be a name here; ${issues[0]?.message ?? ''}`;
 
 const refused = (issue: z.core.$ZodIssue, due: JsonSchema, { name, tree }: TreeMatch): string =>
   `${name ?? 'this'} is ${(name === undefined ? undefined : UNSHOWN[name]) ?? foundIn(tree)}; ${allowedOr(issue, due)}`;

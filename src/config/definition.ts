@@ -4,6 +4,7 @@ import type { RequestBody } from '../service/request-body.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
 import type { AlertKind } from './alerts.ts';
 import type { Secret } from './values/secret.ts';
+import type { Tags } from './values/tags.ts';
 
 export interface Config {
   /** Absolute path of the file. */
@@ -56,11 +57,22 @@ export interface AlertSettings {
 /** Limits in points. An absent key means no limit. */
 export interface Budget {
   readonly perRun?: number;
+  /** Per UTC day. */
   readonly perDay?: number;
+  /** Per calendar month, in UTC. */
+  readonly perMonth?: number;
+  /** Limits of the syncs with a tag. */
+  readonly tags?: readonly TagBudget[];
   /** Points that are never spent. */
   readonly keep?: number;
   /** The behavior of a run with `keep` while the balance is unknown (default: refuse). */
   readonly unknownBalance?: 'refuse' | 'spend';
+}
+
+/** Limits in points of all syncs with one tag. */
+export interface TagBudget extends Pick<Budget, 'perDay' | 'perMonth'> {
+  readonly tag: string;
+  readonly value: string;
 }
 
 export interface SyncDefinition {
@@ -93,6 +105,8 @@ export interface SyncDefinition {
   readonly acceptsUnreadable?: boolean;
   /** Points this sync may spend in one run. */
   readonly budgetPerRun: number | undefined;
+  /** Values by the names of tags. Costs are added up by them, and budgets may limit them. */
+  readonly tags: Tags;
   /** Limit of concurrent requests of this sync, which then runs in one process; undefined for that of the service. */
   readonly inFlight?: number | undefined;
   /** Changes when a setting that affects the requests changes. Only the same definition continues a run. */

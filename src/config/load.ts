@@ -4,7 +4,7 @@ import type { Price } from '../service/endpoint.ts';
 import { withoutTrailing } from '../service/trailing.ts';
 import { ALERT_KINDS, DEFAULT_FORECAST_MS } from './alerts.ts';
 import { check } from './check.ts';
-import type { AlertSettings, Budget, Config, SyncDefinition } from './definition.ts';
+import type { AlertSettings, Budget, Config, SyncDefinition, TagBudget } from './definition.ts';
 import { insteadOf } from './document/nearest.ts';
 import { orderNames } from './order.ts';
 import { warehousePlace } from './values/paths.ts';
@@ -49,6 +49,7 @@ function configOf(files: readonly ConfigFile[], problems: readonly Problem[]): C
   const syncs = syncsOf(files, checked?.value);
   if (syncs.length === 0) reportNoSyncs(main, problems);
   if (checked) refuseSecretWords(tree, checked.value, report);
+  if (checked && problems.length === 0) refuseUnknownTags(tree, syncs, report);
   return (
     checked && {
       file: resolve(source.file),
@@ -94,14 +95,46 @@ function settingsOf(
 const budgetOf = ({
   per_run: perRun,
   per_day: perDay,
+  per_month: perMonth,
+  tags,
   keep,
   unknown_balance: unknownBalance,
 }: NonNullable<Settings['budget']>): Budget => ({
   ...(perRun !== undefined && { perRun }),
   ...(unknownBalance !== undefined && { unknownBalance }),
   ...(perDay !== undefined && { perDay }),
+  ...(perMonth !== undefined && { perMonth }),
+  ...(tags && { tags: tagBudgets(tags) }),
   ...(keep !== undefined && { keep }),
 });
+
+const tagBudgets = (tags: NonNullable<NonNullable<Settings['budget']>['tags']>): readonly TagBudget[] =>
+  Object.entries(tags).flatMap(([tag, values]) =>
+    Object.entries(values).map(([value, { per_day: perDay, per_month: perMonth }]) => ({
+      tag,
+      value,
+      ...(perDay !== undefined && { perDay }),
+      ...(perMonth !== undefined && { perMonth }),
+    })),
+  );
+
+/** Reports limits of tags that no sync has: they would limit nothing. */
+function refuseUnknownTags(tree: MapTree, syncs: readonly SyncDefinition[], report: ReportProblem): void {
+  const written = entryOf(entryOf(tree, 'budget')?.value, 'tags')?.value;
+  for (const tag of written?.kind === 'map' ? written.entries : []) {
+    const values = syncs.flatMap(({ tags }) => tags[tag.key] ?? []);
+    if (values.length === 0) {
+      const names = [...new Set(syncs.flatMap(({ tags }) => Object.keys(tags)))];
+      report(tag.keySpan, `no sync has the tag ${JSON.stringify(tag.key)}${insteadOf(tag.key, names)}`);
+    } else
+      for (const { key, keySpan } of tag.value.kind === 'map' ? tag.value.entries : [])
+        if (!values.includes(key))
+          report(
+            keySpan,
+            `no sync has the tag ${JSON.stringify(tag.key)} with the value ${JSON.stringify(key)}${insteadOf(key, [...new Set(values)])}`,
+          );
+  }
+}
 
 /** The receivers of alerts; undefined if there are none, for example if the webhook's variable is unset. */
 function alertsOf({

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
 import { alerts } from './alerts.ts';
 import { duration, share } from './values/quantity.ts';
+import { tagName, tags, tagValue } from './values/tags.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 
 const PLAIN_URL =
@@ -73,12 +74,22 @@ const warehouse = z
 
 const points = z.int().min(0);
 
+/** Limits of the points in a period of time. */
+const periods = {
+  per_day: points.optional().describe('Limit of points that may be spent per UTC day.'),
+  per_month: points.optional().describe('Limit of points that may be spent per calendar month, in UTC.'),
+};
+
 const budget = z
   .strictObject({
     per_run: points
       .optional()
       .describe('Limit of points that one invocation may spend. Each continuation of a run may spend them again.'),
-    per_day: points.optional().describe('Limit of points that may be spent per UTC day.'),
+    ...periods,
+    tags: z
+      .record(tagName, z.record(tagValue, z.strictObject(periods)))
+      .optional()
+      .describe('Limits of the syncs with a tag, by the name and the value of the tag.'),
     keep: points.optional().describe('Points of the balance that are never spent.'),
     unknown_balance: z
       .enum(['refuse', 'spend'])
@@ -155,6 +166,11 @@ const inherited = {
     })
     .optional()
     .describe('Limits of this sync in points, in addition to those of the config.'),
+  tags: tags
+    .optional()
+    .describe(
+      'Names and values that describe the sync, such as team: growth. Costs are added up by tag, and budget.tags limits them. Tags of defaults are added.',
+    ),
   ...shared,
   in_flight: z
     .int()

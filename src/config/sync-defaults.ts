@@ -4,6 +4,7 @@ import { type fileSchema, INHERITED } from './settings.ts';
 import type { SyncDefinition } from './definition.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { type MapTree, entryOf, type Tree } from './document/tree.ts';
+import type { Tags } from './values/tags.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 
@@ -15,6 +16,7 @@ export interface SyncDefaults {
   readonly schedule: SyncDefinition['schedule'];
   readonly budgetPerRun: number | undefined;
   readonly inFlight: number | undefined;
+  readonly tags: Tags | undefined;
 }
 
 export const NO_DEFAULTS: SyncDefaults = {
@@ -24,6 +26,7 @@ export const NO_DEFAULTS: SyncDefaults = {
   schedule: undefined,
   budgetPerRun: undefined,
   inFlight: undefined,
+  tags: undefined,
 };
 
 /** The defaults of a config. Reports a key that is set both beside `syncs` and in `defaults`. */
@@ -45,6 +48,7 @@ export function defaultsOf(
     schedule: defaults.schedule === undefined || !written ? undefined : scheduleOf(defaults.schedule, written, report),
     budgetPerRun: defaults.budget?.per_run,
     inFlight: defaults.in_flight,
+    tags: defaults.tags,
   };
 }
 
@@ -66,6 +70,7 @@ export function withoutNulls(
       schedule: keep('schedule', defaults.schedule),
       budgetPerRun: keep('budget', defaults.budgetPerRun),
       inFlight: keep('in_flight', defaults.inFlight),
+      tags: keep('tags', defaults.tags),
     },
   };
 }

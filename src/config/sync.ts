@@ -140,7 +140,7 @@ function inheritedOf(
   { report, defaults, inFlight }: Context,
 ): Pick<
   SyncDefinition,
-  'maxAgeMs' | 'schedule' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'budgetPerRun' | 'inFlight'
+  'maxAgeMs' | 'schedule' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'budgetPerRun' | 'inFlight' | 'tags'
 > {
   refuseMoreInFlight(tree, own.in_flight, inFlight, report);
   const rejects = accept?.rejects ?? defaults.acceptRejects;
@@ -156,6 +156,7 @@ function inheritedOf(
     ...(rejects !== undefined && { acceptsUnreadable: true }),
     budgetPerRun: own.budget?.per_run ?? defaults.budgetPerRun,
     inFlight: own.in_flight ?? defaults.inFlight,
+    tags: { ...defaults.tags, ...own.tags },
   };
 }
 

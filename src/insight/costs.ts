@@ -147,6 +147,41 @@ export async function readCostCells({ db, schema }: ReconcileDb, since: string |
   return rows;
 }
 
+/** What `costs` may add up by, beside the tags. */
+export const COST_GROUPS = ['day', 'endpoint', 'plan', 'sync'] as const;
+
+/** A column of the daily sums, or the name of a tag. */
+export type CostsBy = (typeof COST_GROUPS)[number] | { readonly tag: string };
+
+/** Sums for one value of what the costs are added up by. */
+export interface CostGroup extends CostSums {
+  readonly name: string;
+}
+
+/** The sums since a UTC day by this column or tag: days in order, others with the most expensive first. */
+export async function readCostsBy(
+  { db, schema }: ReconcileDb,
+  by: CostsBy,
+  since: string | undefined,
+): Promise<readonly CostGroup[]> {
+  const [from, name] =
+    typeof by === 'object'
+      ? [
+          // Requests of other programs, and those that may belong to several, have no run.
+          sql`${sql.table(`${schema}.logged_requests`)} l left join ${sql.table(`${schema}.run_tags`)} t
+            on t.run_id = l.run_id and t.tag = ${by.tag}`,
+          sql`coalesce(t.value, case when l.run_id is null then l.sync else '(no tag)' end)`,
+        ]
+      : [sql`${sql.table(`${schema}.logged_requests`)} l`, by === 'day' ? sql`l.date::text` : sql.ref(`l.${by}`)];
+  const { rows } = await sql<CostGroup>`
+    select ${name} as name, count(*)::float8 as requests, sum(l.points)::float8 as points,
+      (count(*) filter (where l.outcome = 'failed'))::float8 as "failedRequests",
+      coalesce(sum(l.points) filter (where l.outcome = 'failed'), 0)::float8 as "failedPoints"
+    from ${from} where l.date >= coalesce(${since ?? null}::date, '-infinity')
+    group by 1 order by ${by === 'day' ? sql`1` : sql`3 desc, 1`}`.execute(db);
+  return rows;
+}
+
 /** The same cells from sums over the log that were read already. */
 async function loggedCells({ db }: ReconcileDb, logged: readonly LoggedSums[]): Promise<CostCell[]> {
   const { rows } = await sql<CostCell>`

@@ -42,6 +42,8 @@ export interface RunRequest {
   readonly asksForDays?: boolean;
   /** The part of the sync that its plan requests; absent, all of it. */
   readonly scope?: 'failed' | 'limited' | undefined;
+  /** Tags of the sync. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly now: Date;
 }
 
@@ -113,6 +115,8 @@ export async function continueRun(
   await ops
     .updateTable('runs')
     .set({ state: 'running', holder: request.holder, exit_code: null, ended_at: null, error: null })
+    // Limits of tags count the complete run by the tags that its requests are now sent under.
+    .set({ tags: tagsColumn(request) })
     // A clock that was ahead set the start time, so the true start is unknown.
     .set({ started_at: sql`least(started_at, ${now}::timestamptz)` })
     .where('id', '=', last.id)
@@ -166,12 +170,16 @@ export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
       started_at: startedAt,
       holder,
       scope: scope ?? null,
+      tags: tagsColumn(request),
       spools: spools.length > 0 ? JSON.stringify(spools) : null,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
   return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: null };
 }
+
+const tagsColumn = ({ tags = {} }: RunRequest): string | null =>
+  Object.keys(tags).length > 0 ? JSON.stringify(tags) : null;
 
 /** Returns the id of the newest run of a sync; null if it never ran. */
 export async function newestRunId(ops: Ops, sync: string): Promise<string | null> {

@@ -5,28 +5,28 @@ import type { BudgetGuard, BudgetReservation } from '../../src/control/budget/lo
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import {
-  dayCounter,
-  ensureDayCounter,
+  ensurePeriodCounter,
   ensureTotalCounter,
   openSharedBudget,
   type SharedLimit,
   spentSince,
 } from '../../src/control/budget/shared-budget.ts';
+import { periodAt, periodCounter } from '../../src/control/budget/spending-period.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
-const DAY = '2026-03-06';
+const PERIOD = periodAt(new Date('2026-03-06T00:00:00Z'), 'day');
 const once = <T>(work: () => Promise<T>): Promise<T> => work();
 
 const limits = (day: number, ever = Number.MAX_SAFE_INTEGER): readonly SharedLimit[] => [
-  { what: 'the day', points: day, counter: dayCounter(DAY), baseline: 0 },
+  { what: 'the day', points: day, counter: periodCounter(PERIOD), baseline: 0 },
   { what: 'the balance', points: ever, counter: 'ever', baseline: 0 },
 ];
 const guardOf = (warehouse: Warehouse, of: readonly SharedLimit[]): BudgetGuard =>
   openSharedBudget(warehouse, async () => of, once);
 
 async function entered(warehouse: Warehouse): Promise<void> {
-  await ensureDayCounter(warehouse, DAY, true);
+  await ensurePeriodCounter(warehouse, PERIOD, true);
   await ensureTotalCounter(warehouse);
 }
 async function reserved(guard: BudgetGuard, points: number): Promise<BudgetReservation> {
@@ -50,7 +50,7 @@ async function sent(
   const ops = operationsOf(warehouse);
   const run = await ops
     .insertInto('runs')
-    .values({ sync: 's', endpoint: 'e', definition_hash: 'h', state: 'running', today: DAY, started_at: at })
+    .values({ sync: 's', endpoint: 'e', definition_hash: 'h', state: 'running', today: PERIOD.name, started_at: at })
     .returning('id')
     .executeTakeFirstOrThrow();
   await ops
@@ -81,16 +81,16 @@ eachWarehouse('a shared limit', (open, kind) => {
     const [one, two] = [guardOf(warehouse, limits(10, 8)), guardOf(warehouse, limits(10, 8).slice(0, 1))];
 
     const five = await reserved(one, 5);
-    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 5, ever: 5 });
+    expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 5, ever: 5 });
     expect(await one.check(3)).toBeUndefined();
     expect(await one.check(4)).toEqual({ what: 'the balance', points: 8, spent: 5 });
     expect(await one.reserve(4)).toEqual({ what: 'the balance', points: 8, spent: 5 });
-    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 5, ever: 5 });
+    expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 5, ever: 5 });
     await reserved(two, 4);
     expect(await one.reserve(2)).toEqual({ what: 'the day', points: 10, spent: 9 });
 
     await five.giveBack(3.5);
-    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 5.5, ever: 1.5 });
+    expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 5.5, ever: 1.5 });
     // It cost more than was set aside.
     await (await reserved(two, 1)).giveBack(-6);
     expect(await two.check(0)).toEqual({ what: 'the day', points: 10, spent: 12.5 });
@@ -129,7 +129,7 @@ eachWarehouse('a shared limit', (open, kind) => {
       }),
     );
     expect(most).toBeLessThanOrEqual(5);
-    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 0, ever: 0 });
+    expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 0, ever: 0 });
     if (kind === 'postgres') expect(refused).toBeGreaterThan(0);
   });
 
@@ -147,7 +147,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     );
     await reserved(guard, 4);
     expect(reported).toEqual([false, true]);
-    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 4, ever: 4 });
+    expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 4, ever: 4 });
     await expect(
       guardOf(warehouse, [{ what: 'x', points: 1, counter: 'none', baseline: 0 }]).reserve(1),
     ).rejects.toThrow('none');
@@ -182,7 +182,7 @@ eachWarehouse('a shared limit', (open, kind) => {
 });
 
 eachWarehouse('a day that is counted', (open) => {
-  const row = dayCounter(DAY);
+  const row = periodCounter(PERIOD);
 
   it('begins at what the ledger says was sent on it', async () => {
     const warehouse = await open();
@@ -191,46 +191,46 @@ eachWarehouse('a day that is counted', (open) => {
     await sent(warehouse, '2026-03-06T12:00:00Z', { points: 300 });
     // An attempt is in flight, in addition to the charge of an earlier one.
     await sent(warehouse, '2026-03-06T13:00:00Z', { points: 4000, charged: 1, state: 'sent' });
-    await ensureDayCounter(warehouse, DAY, false);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });
     expect(Number((await spentSince(warehouse, new Date('2026-03-06T12:30:00Z'))).points)).toBe(4000);
     // By a clock that was ahead.
     await sent(warehouse, '2027-04-10T12:00:00Z', { points: 90_000 });
-    await ensureDayCounter(warehouse, DAY, true);
+    await ensurePeriodCounter(warehouse, PERIOD, true);
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });
   });
 
   it('follows the ledger if no other process can be running, and otherwise is not below its count', async () => {
     const warehouse = await open();
     await sent(warehouse, '2026-03-06T12:00:00Z', { points: 3 });
-    await ensureDayCounter(warehouse, DAY, false);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
     const guard = openSharedBudget(warehouse, async () => limits(100).slice(0, 1), once);
     // Set aside by a process that died before it sent anything.
     await reserved(guard, 40);
 
-    await ensureDayCounter(warehouse, DAY, false);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
     expect(await counted(warehouse)).toEqual({ [row]: 43 });
     await age(warehouse);
     await acquireLease(operationsOf(warehouse), 'sync:other', 'other', true);
-    await ensureDayCounter(warehouse, DAY, false);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
     expect(await counted(warehouse)).toEqual({ [row]: 43 });
     await age(warehouse);
     await sql`update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s'`.execute(warehouse.db);
-    await ensureDayCounter(warehouse, DAY, false);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
     expect(await counted(warehouse)).toEqual({ [row]: 3 });
 
     await reserved(guard, 40);
-    await ensureDayCounter(warehouse, DAY, true);
+    await ensurePeriodCounter(warehouse, PERIOD, true);
     expect(await counted(warehouse)).toEqual({ [row]: 3 });
     await sent(warehouse, '2026-03-06T15:00:00Z', { points: 9 });
-    await ensureDayCounter(warehouse, DAY, false);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
     expect(await counted(warehouse)).toEqual({ [row]: 12 });
   });
 
   it('of everything continues from its current value', async () => {
     const warehouse = await open();
     expect(await ensureTotalCounter(warehouse)).toEqual({ row: 'ever', points: 0 });
-    await ensureDayCounter(warehouse, DAY, true);
+    await ensurePeriodCounter(warehouse, PERIOD, true);
     await reserved(guardOf(warehouse, limits(100)), 7);
     expect(await ensureTotalCounter(warehouse)).toEqual({ row: 'ever', points: 7 });
   });

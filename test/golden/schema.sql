@@ -2152,6 +2152,40 @@ create view sluice."daily_reconciliation" (
    FROM logged l
      FULL JOIN sent s USING (date);
 
+-- Points by day and tag over the complete request log: one row per day, tag, value, sync and endpoint. A request counts once for each tag of its run, so add up the rows of one tag only.
+create view sluice."daily_tag_costs" (
+  -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
+  "date" date,
+  -- Name of the tag in the config.
+  "tag" text,
+  -- Value of the tag when the run was last started.
+  "value" text,
+  -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
+  "sync" text,
+  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  "endpoint" text,
+  -- Number of rows in the request log.
+  "requests" bigint,
+  -- Points charged by the request log: the cost of rows that are marked as paid, or that have no mark but a cost.
+  "points" numeric,
+  -- Number of these requests that failed by their status or error, without those for unknown entities.
+  "failed_requests" bigint,
+  -- Points charged for failed requests.
+  "failed_points" numeric
+) as
+ SELECT l.date,
+    t.tag,
+    t.value,
+    l.sync,
+    l.endpoint,
+    count(*) AS requests,
+    sum(l.points) AS points,
+    count(*) FILTER (WHERE l.outcome = 'failed'::text) AS failed_requests,
+    COALESCE(sum(l.points) FILTER (WHERE l.outcome = 'failed'::text), 0::numeric) AS failed_points
+   FROM logged_requests l
+     JOIN run_tags t ON t.run_id = l.run_id
+  GROUP BY l.date, t.tag, t.value, l.sync, l.endpoint;
+
 -- Calendar: one row per day from 1990-01-01 to 2049-12-31. It begins before the first filing and the oldest profile.
 create view sluice."dim_date" (
   -- Day.
@@ -3535,6 +3569,21 @@ create view sluice."run_costs" (
            FROM answer_costs w
           GROUP BY w.run_id) a ON a.run_id = r.id;
 
+-- Tags of runs: one row per run and tag.
+create view sluice."run_tags" (
+  -- Id of the run; joins sync_runs and logged_requests.
+  "run_id" bigint,
+  -- Name of the tag in the config.
+  "tag" text,
+  -- Value of the tag when the run was last started.
+  "value" text
+) as
+ SELECT r.id AS run_id,
+    t.key AS tag,
+    t.value
+   FROM runs r
+     CROSS JOIN LATERAL jsonb_each_text(r.tags) t(key, value);
+
 -- Filers of documents: one row per document and filer.
 create view sluice."sec_filing_filers" (
   -- Number of the filing; shared by all its documents.
@@ -4175,7 +4224,9 @@ create view sluice."sync_runs" (
   -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint,
   -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
-  "scope" text
+  "scope" text,
+  -- Tags of the sync as name=value, separated by commas; null without any. run_tags has a row for each.
+  "tags" text
 ) as
  SELECT id AS run_id,
     sync,
@@ -4214,7 +4265,9 @@ create view sluice."sync_runs" (
         END AS error,
     changed,
     unreadable,
-    scope
+    scope,
+    ( SELECT string_agg((t.key || '='::text) || t.value, ', '::text ORDER BY t.key) AS string_agg
+           FROM jsonb_each_text(r.tags) t(key, value)) AS tags
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
@@ -4921,6 +4974,8 @@ create table sluice_ops."runs" (
   "spools" jsonb,
   -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
   "scope" text,
+  -- Tags of the sync when the run was last started; null without any.
+  "tags" jsonb,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);

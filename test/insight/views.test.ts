@@ -12,8 +12,15 @@ import { select } from '../flow/rows.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
-/** Views that the quickstart fills only when something went wrong, or when something changes. */
-const EMPTY = ['attribute_changes', 'quarantined_items', 'contract_drift', 'charged_failures'];
+/** Views that the quickstart fills only when syncs have tags, when something went wrong, or when something changes. */
+const EMPTY = [
+  'run_tags',
+  'daily_tag_costs',
+  'attribute_changes',
+  'quarantined_items',
+  'contract_drift',
+  'charged_failures',
+];
 
 const SCALARS = ['text', 'bigint', 'integer', 'double precision', 'numeric', 'boolean', 'date', 'timestamptz', 'uuid'];
 

@@ -22,6 +22,7 @@ export function syncOf(endpointName: string, said: Partial<SyncDefinition> = {})
     inDoubt: 'reconcile',
     acceptRejects: 0.01,
     budgetPerRun: undefined,
+    tags: {},
     hash: 'h',
     windowHash: 'w',
     ...said,

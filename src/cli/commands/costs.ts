@@ -1,9 +1,11 @@
 /** `sluice costs`: shows spending with its results, the balance and the forecast, and advises what to do. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import type { CostCell, Costs, Verification } from '../../insight/costs.ts';
+import type { BudgetUse } from '../../control/budget/budget-use.ts';
+import type { CostCell, CostGroup, Costs, CostsBy, Verification } from '../../insight/costs.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
+import type { Context } from '../context.ts';
 import { csv } from '../terminal/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { EndpointPrice } from '../text/prices.ts';
@@ -35,18 +37,29 @@ export const costs = command({
   options: {
     ...configOption,
     since: { type: 'day', value: 'DAY', about: 'Count from this UTC day on (default: from the beginning).' },
-    csv: { type: 'flag', about: 'Print points by day, endpoint, plan and sync as CSV.' },
+    by: {
+      type: 'text',
+      value: 'GROUP',
+      about:
+        'Add up by day, endpoint, plan, sync or a tag, such as tag:team, and print only these sums. Requests of syncs without the tag are added up as (no tag).',
+    },
+    csv: {
+      type: 'flag',
+      about: 'Print points by day, endpoint, plan and sync as CSV; with --by, only its sums.',
+    },
   },
   positionals: {},
   examples: [
     { line: 'sluice costs', about: 'Show all costs so far.' },
     { line: 'sluice costs --since 2026-03-01', about: 'Show costs from a day on.' },
+    { line: 'sluice costs --by tag:team', about: 'Show the costs of each team, by the tags of the syncs.' },
     { line: 'sluice costs --csv > costs.csv', about: 'Export sums by day, endpoint, plan and sync to a spreadsheet.' },
     { line: 'sluice costs --json', about: 'Print every figure for a program.' },
   ],
-  run: async ({ config: flag, since, csv: asCsv }, context) => {
+  run: async ({ config: flag, since, by, csv: asCsv }, context) => {
     if (asCsv && context.json) throw new UsageError('costs: --csv and --json were both given; one is allowed');
     const config = await readConfig(context, flag);
+    if (by !== undefined) return showGroups(context, config, { by, since, asCsv });
     if (asCsv) {
       const cells = await withWarehouseToRead(context, config, (warehouse) => cellsOf(warehouse, since));
       context.status.clear();
@@ -59,7 +72,7 @@ export const costs = command({
       import('../text/costs-text.ts'),
     ]);
     const advice = adviceOf(found.costs, config, found.now);
-    show(context, { ...found.costs, prices: found.prices, next: advice }, () =>
+    show(context, { ...found.costs, budgets: found.budgets, prices: found.prices, next: advice }, () =>
       costsText({ ...found, advice }, context.out),
     );
     return 0;
@@ -70,6 +83,50 @@ const csvText = (cells: readonly CostCell[]): string =>
   csv(
     COLUMNS.map(([name]) => name),
     cells.map((cell) => COLUMNS.map(([, field]) => cell[field])),
+  );
+
+interface GroupedCosts {
+  readonly by: string;
+  readonly since: string | undefined;
+  readonly asCsv: boolean;
+}
+
+/** Prints the sums of `--by`; returns the exit code. */
+async function showGroups(context: Context, config: Config, { by, since, asCsv }: GroupedCosts): Promise<number> {
+  const { COST_GROUPS, readCostsBy } = await import('../../insight/costs.ts');
+  const column = COST_GROUPS.find((it) => it === by);
+  const tag = /^tag:(.*)$/.exec(by)?.[1];
+  const grouping: CostsBy | undefined = column ?? (tag === undefined ? undefined : { tag });
+  if (grouping === undefined) throw unknownGroup(by, config, COST_GROUPS);
+  const groups = await withWarehouseToRead(context, config, async (warehouse) =>
+    (await hasSchema(warehouse)) ? readCostsBy(warehouse, grouping, since) : [],
+  );
+  // Earlier runs may have tags that the config no longer has.
+  const isTagged = config.syncs.some(({ tags }) => tag !== undefined && tag in tags);
+  if (!column && !isTagged && groups.every(({ name }) => name.startsWith('(')))
+    throw unknownGroup(by, config, COST_GROUPS);
+  if (asCsv) {
+    context.status.clear();
+    context.out.write(context.redactor.redact(groupsCsv(by, groups)));
+    return 0;
+  }
+  const { groupsText } = await import('../text/costs-text.ts');
+  show(context, { by, since: since ?? null, groups }, () => groupsText({ by, groups }, context.out));
+  return 0;
+}
+
+function unknownGroup(by: string, { syncs }: Config, columns: readonly string[]): UsageError {
+  const names = new Set(syncs.flatMap(({ tags }) => Object.keys(tags)));
+  const allowed = [...columns, ...[...names].map((name) => `tag:${name}`)].join(', ');
+  return new UsageError(`costs: --by is ${JSON.stringify(by)}; allowed: ${allowed}`, {
+    next: 'Choose one of these, or set tags on a sync in the config.',
+  });
+}
+
+const groupsCsv = (by: string, groups: readonly CostGroup[]): string =>
+  csv(
+    [by, ...COLUMNS.slice(4).map(([name]) => name)],
+    groups.map((group) => [group.name, ...COLUMNS.slice(4).map(([, field]) => group[field as keyof CostGroup])]),
   );
 
 async function cellsOf(warehouse: Warehouse, since: string | undefined): Promise<readonly CostCell[]> {
@@ -83,17 +140,20 @@ interface Found {
   readonly now: Date;
   readonly costs: Costs;
   readonly prices: readonly EndpointPrice[];
+  readonly budgets: readonly BudgetUse[];
 }
 
 async function read(config: Config, warehouse: Warehouse, since: string | undefined): Promise<Found> {
   const now = warehouse.clock.now();
-  const [{ NOT_SPENT, readCosts }, { endpointPrices }] = await Promise.all([
+  const [{ NOT_SPENT, readCosts }, { endpointPrices }, { readBudgetUse }] = await Promise.all([
     import('../../insight/costs.ts'),
     import('../text/prices.ts'),
+    import('../../control/budget/budget-use.ts'),
   ]);
-  if (!(await hasSchema(warehouse))) return { now, costs: nothing(since, NOT_SPENT), prices: [] };
+  if (!(await hasSchema(warehouse))) return { now, costs: nothing(since, NOT_SPENT), prices: [], budgets: [] };
   const costs = await readCosts(warehouse, since, now);
-  return { now, costs, prices: await endpointPrices(warehouse, config, costs) };
+  const prices = await endpointPrices(warehouse, config, costs);
+  return { now, costs, prices, budgets: await readBudgetUse(warehouse, config.budget, now) };
 }
 
 const nothing = (since: string | undefined, verification: Verification): Costs => ({

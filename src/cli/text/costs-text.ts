@@ -1,7 +1,8 @@
 /** Formats the output of `costs` for people: a sentence, the tables that have rows, and the next steps. */
 import { dayOf } from '../../day.ts';
 import type { BalanceForecast } from '../../insight/cost-details.ts';
-import type { Costs, CostSums } from '../../insight/costs.ts';
+import type { BudgetUse } from '../../control/budget/budget-use.ts';
+import type { CostGroup, Costs, CostSums } from '../../insight/costs.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import {
@@ -22,6 +23,7 @@ import { reconciliationLine } from './reconciliation-line.ts';
 export interface CostsTextInput {
   readonly costs: Costs;
   readonly prices: readonly EndpointPrice[];
+  readonly budgets: readonly BudgetUse[];
   readonly advice: readonly string[];
   readonly now: Date;
 }
@@ -32,7 +34,7 @@ const MOST_RUNS = 5;
 const MOST_FAILURES = 10;
 
 /** The text, with a line break at the end. */
-export function costsText({ costs, prices, advice, now }: CostsTextInput, channel: Channel): string {
+export function costsText({ costs, prices, budgets, advice, now }: CostsTextInput, channel: Channel): string {
   const { total, syncs, since } = costs;
   const from = since === null ? '' : ` since ${since}`;
   if (total.requests === 0 && syncs.length === 0)
@@ -45,6 +47,7 @@ export function costsText({ costs, prices, advice, now }: CostsTextInput, channe
     ['by day', dayTable(costs, channel)],
     ['most expensive runs', runTable(costs, channel)],
     ['prices', priceTable(prices, channel)],
+    ['budgets', budgetTable(budgets, channel)],
     ['points left', balanceTable(costs.balances, now, channel)],
     ['charged for nothing', failureTable(costs, channel)],
     ['savings of a max_age, over all answers', savingTable(costs, channel)],
@@ -56,6 +59,16 @@ export function costsText({ costs, prices, advice, now }: CostsTextInput, channe
     reconciliationLine(costs.reconciliation),
     advice.length > 0 ? `\n${nextLines(advice)}` : '',
   ].join('');
+}
+
+/** The sums of `costs --by` for people, with a line break at the end. */
+export function groupsText(
+  { by, groups }: { readonly by: string; readonly groups: readonly CostGroup[] },
+  channel: Channel,
+): string {
+  return groups.length === 0
+    ? 'the request log has no rows for this time\n'
+    : sumsTable(by.replace(/^tag:/, ''), groups, ({ name }) => name, channel);
 }
 
 const nextLines = (advice: readonly string[]): string => advice.map((it) => `next: ${escapeControls(it)}\n`).join('');
@@ -175,6 +188,15 @@ function priceInWords({ by, per, points }: EndpointPrice): string {
   if (by === 'call') return `${withThousands(points)} a call`;
   const items = per === 1 ? 'item' : `started ${withThousands(per ?? 1)} items`;
   return `${withThousands(points)} per ${items} ${by === 'asked' ? 'requested' : 'returned'}`;
+}
+
+function budgetTable(budgets: readonly BudgetUse[], channel: Channel): string {
+  return tableOf(budgets, channel, [
+    ...fields('budget', 'period'),
+    ...figures('spent', 'limit'),
+    figure('share', (it) => share(it.spent, it.limit)),
+    figure('left', (it) => Math.max(0, it.limit - it.spent)),
+  ]);
 }
 
 function balanceTable(balances: readonly BalanceForecast[], now: Date, channel: Channel): string {

@@ -25,8 +25,9 @@ export interface SavedPlanFile extends Pick<SavedPlan, 'most' | 'leftOut'> {
 
 /** The known balance and the unverified points; empty without a limit in points. */
 function moneyLines({ balance, unverified }: Planned, { budget }: PlanTextOptions): string[] {
-  const { keep, perRun, perDay, unknownBalance } = budget;
-  if (keep === undefined && perRun === undefined && perDay === undefined) return [];
+  const { unknownBalance, ...limits } = budget;
+  if (Object.keys(limits).length === 0) return [];
+  const { keep } = limits;
   const kept = keep === undefined ? '' : `, budget.keep ${withThousands(keep)}`;
   const least =
     balance !== null && balance.leftAtLeast < balance.leftLikely

@@ -1,11 +1,10 @@
 /** Chooses the limits in points for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../../config/definition.ts';
-import { dayOf } from '../../day.ts';
 import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from './local-budget.ts';
+import { limitsOfTags, periodAt, periodCounter, type PeriodLimit, periodLimits } from './spending-period.ts';
 import {
-  dayCounter,
   ensureCounter,
-  ensureDayCounter,
+  ensurePeriodCounter,
   ensureTotalCounter,
   openSharedBudget,
   type SharedLimit,
@@ -30,7 +29,7 @@ export interface InvocationLimits {
  */
 export async function invocationBudget(
   warehouse: Warehouse,
-  { perRun, perDay, keep }: Budget,
+  { perRun, perDay, perMonth, keep }: Budget,
   { maxPoints, planPoints }: InvocationLimits,
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
@@ -40,11 +39,11 @@ export async function invocationBudget(
   if (perRun !== undefined) limits.push({ what: 'budget.per_run', points: perRun, spent: 0 });
   const own = openBudget(limits);
 
-  const dayLimits = perDay === undefined ? none : openDayLimits(warehouse, perDay, effects.now);
+  const limitsOfPeriods = openPeriodLimits(warehouse, periodLimits({ perDay, perMonth }), effects.now);
   const balance = keep === undefined ? undefined : openBalanceLimit(warehouse, keep, effects);
-  if (perDay === undefined && !balance) return own;
+  if (!limitsOfPeriods && !balance) return own;
   const limitsNow = async (isGone: boolean): Promise<readonly SharedLimit[]> => [
-    ...(await dayLimits(isGone)),
+    ...((await limitsOfPeriods?.(isGone)) ?? []),
     ...((await balance?.limits(isGone)) ?? []),
   ];
   await retryTransient(() => limitsNow(false), effects);
@@ -54,16 +53,23 @@ export async function invocationBudget(
 
 /** Returns the current limits; `isGone` reports that a counter row was missing. */
 type LimitsNow = (isGone: boolean) => Promise<readonly SharedLimit[]>;
-const none: LimitsNow = async () => [];
 
-/** A call counts on the day when it is made; a run that continues past midnight (UTC) uses the next day's points. */
-function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): LimitsNow {
-  let entered: string | undefined;
+/** A call counts in the period in which it is made; a run that continues past midnight (UTC) uses the next day's points. */
+function openPeriodLimits(
+  warehouse: Warehouse,
+  periods: readonly PeriodLimit[],
+  now: () => Date,
+): LimitsNow | undefined {
+  if (periods.length === 0) return undefined;
+  let entered: ReadonlySet<string> = new Set();
   return async (isGone) => {
-    const day = dayOf(now());
-    if (isGone || day !== entered) await ensureDayCounter(warehouse, day, warehouse.kind === 'embedded');
-    entered = day;
-    return [{ what: 'budget.per_day', points, counter: dayCounter(day), baseline: 0 }];
+    const at = now();
+    const current = periods.map((limit) => ({ ...limit, period: periodAt(at, limit.length, limit.tag) }));
+    for (const { period } of current)
+      if (isGone || !entered.has(periodCounter(period)))
+        await ensurePeriodCounter(warehouse, period, warehouse.kind === 'embedded');
+    entered = new Set(current.map(({ period }) => periodCounter(period)));
+    return current.map(({ what, points, period }) => ({ what, points, counter: periodCounter(period), baseline: 0 }));
   };
 }
 
@@ -96,13 +102,35 @@ function openBalanceLimit(
 }
 
 /**
- * Creates the guard for one sync: its own limit and those of the invocation. Points of earlier invocations of the same
- * run do not count. Otherwise a run that reached its limit could never be continued.
+ * Creates the guard for one sync: its own limit, those of its tags, and those of the invocation. Points of earlier
+ * invocations of the same run do not count against its own limit. Otherwise a run that reached its limit could never be
+ * continued.
  */
-export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: MeteredBudget): MeteredBudget {
-  if (budgetPerRun === undefined) return invocation;
-  const own = openBudget([{ what: 'the budget of this sync per run', points: budgetPerRun, spent: 0 }]);
-  return bothBudgets(own, invocation);
+export async function syncBudget(
+  warehouse: Warehouse,
+  budget: Budget,
+  { budgetPerRun, tags }: Pick<SyncDefinition, 'budgetPerRun' | 'tags'>,
+  invocation: MeteredBudget,
+  effects: BudgetEffects,
+): Promise<MeteredBudget> {
+  const tagged = await tagBudget(warehouse, budget, tags, effects);
+  const all = tagged ? bothBudgets(tagged, invocation) : invocation;
+  if (budgetPerRun === undefined) return all;
+  return bothBudgets(openBudget([{ what: 'the budget of this sync per run', points: budgetPerRun, spent: 0 }]), all);
+}
+
+/** Creates the guard for the limits of a sync's tags; undefined if none is limited. All processes share the counts. */
+async function tagBudget(
+  warehouse: Warehouse,
+  budget: Budget,
+  tags: SyncDefinition['tags'],
+  effects: BudgetEffects,
+): Promise<MeteredBudget | undefined> {
+  const periods = limitsOfTags(budget).filter(({ tag }) => tag && tags[tag.name] === tag.value);
+  const limitsNow = openPeriodLimits(warehouse, periods, effects.now);
+  if (!limitsNow) return undefined;
+  await retryTransient(() => limitsNow(false), effects);
+  return openSharedBudget(warehouse, limitsNow, (work) => retryTransient(work, effects));
 }
 
 /** Name of the counter of what the workers of a shared run spend together. */
@@ -114,11 +142,12 @@ export const sharedRunCounter = ({ runId, token }: { readonly runId: string; rea
 export async function chunkBudget(
   warehouse: Warehouse,
   { perRun, ...shared }: Budget,
-  { budgetPerRun }: Pick<SyncDefinition, 'budgetPerRun'>,
+  { budgetPerRun, tags }: Pick<SyncDefinition, 'budgetPerRun' | 'tags'>,
   order: Parameters<typeof sharedRunCounter>[0],
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
-  const invocation = await invocationBudget(warehouse, shared, {}, effects);
+  const all = await invocationBudget(warehouse, shared, {}, effects);
+  const invocation = await syncBudget(warehouse, shared, { budgetPerRun: undefined, tags }, all, effects);
   const ofRun = { what: 'budget.per_run', points: perRun ?? Number.POSITIVE_INFINITY };
   const ofSync = { what: 'the budget of this sync per run', points: budgetPerRun ?? Number.POSITIVE_INFINITY };
   const least = ofSync.points <= ofRun.points ? ofSync : ofRun;

@@ -3,11 +3,11 @@
  * authoritative, and the rows are corrected by it.
  */
 import { sql } from 'kysely';
-import { DAY_MS } from '../../day.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
+import { periodCounter, type SpendingPeriod } from './spending-period.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 type OpsSchema = Pick<Warehouse, 'db' | 'ops'>;
@@ -128,20 +128,20 @@ function mayBeDone(error: unknown): boolean {
 /** A row that is unchanged for this long includes no reservation that the ledger does not have yet. */
 const SETTLED_AFTER = sql`interval '1 second'`;
 
-/** The counter of a day, YYYY-MM-DD. */
-export const dayCounter = (day: string): string => `day:${day}`;
-
 /**
- * Ensures that a day's counter exists and agrees with the ledger. If other processes may be running, the ledger may
- * lack their calls, so the counter is at least the ledger's sum. `sole` means that there are none.
+ * Ensures that the counter of a period exists and agrees with the ledger. If other processes may be running, the ledger
+ * may lack their calls, so the counter is at least the ledger's sum. `sole` means that there are none.
  */
-export async function ensureDayCounter({ db, ops }: OpsSchema, day: string, sole: boolean): Promise<void> {
+export async function ensurePeriodCounter(
+  { db, ops }: OpsSchema,
+  period: SpendingPeriod,
+  sole: boolean,
+): Promise<void> {
   const spending = sql.id(ops, 'spending');
-  const from = new Date(`${day}T00:00:00Z`);
-  // A request sent by a clock that was ahead counts on its own day.
-  const { points, at } = await spentSince({ db, ops }, from, new Date(from.getTime() + DAY_MS));
+  // A request sent by a clock that was ahead counts in its own period.
+  const { points, at } = await spentSince({ db, ops }, period.from, period);
   await sql`
-    insert into ${spending} as counted (name, points, updated_at) values (${dayCounter(day)}, ${points}::numeric, clock_timestamp())
+    insert into ${spending} as counted (name, points, updated_at) values (${periodCounter(period)}, ${points}::numeric, clock_timestamp())
     on conflict (name) do update set updated_at = clock_timestamp(), points = case
       when ${sole} then excluded.points
       when counted.updated_at < ${at}::timestamptz - ${SETTLED_AFTER} and not exists (
@@ -164,20 +164,24 @@ export async function ensureTotalCounter({
   return { row: EVER, points: Number(rows[0]?.points ?? 0) };
 }
 
-/** Returns the points that requests of all syncs in a time range cost or may have cost, and the time of that sum. */
+/**
+ * Returns the points that requests in a time range cost or may have cost, and the time of that sum: requests of all syncs,
+ * or of the syncs with a tag.
+ */
 export async function spentSince(
   { db, ops }: OpsSchema,
   from: Date,
-  before?: Date,
+  { before, tag }: Partial<Pick<SpendingPeriod, 'before' | 'tag'>> = {},
 ): Promise<{ readonly points: string; readonly at: string }> {
+  const tags = tag ? JSON.stringify({ [tag.name]: tag.value }) : null;
   // While an attempt is in flight, the charge covers only the attempts before it.
   const { rows } = await sql<{ points: string; at: string }>`
     select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
       statement_timestamp()::text as at
     from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz
-      and (${before?.toISOString() ?? null}::timestamptz is null or sent_at < ${before?.toISOString() ?? null}::timestamptz)`.execute(
-    db,
-  );
+      and (${before?.toISOString() ?? null}::timestamptz is null or sent_at < ${before?.toISOString() ?? null}::timestamptz)
+      and (${tags}::jsonb is null
+        or run_id in (select id from ${sql.id(ops, 'runs')} where tags @> ${tags}::jsonb))`.execute(db);
   return { points: rows[0]?.points ?? '0', at: rows[0]?.at ?? '-infinity' };
 }
 

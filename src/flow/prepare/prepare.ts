@@ -85,6 +85,7 @@ export async function prepareRun(
     definitionHash: planHash(definition, options),
     asksForDays: asksForDays(definition),
     scope: scopeOf(options),
+    tags: definition.tags,
     holder,
     now,
   };

@@ -78,7 +78,7 @@ export async function openRun(
     definition,
     run,
     lease,
-    budget: syncBudget(definition, budget),
+    budget: await syncBudget(warehouse, config.budget, definition, budget, effects),
     prices,
     maxAgeOf,
     requestLimit: options.limit,

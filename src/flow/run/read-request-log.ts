@@ -202,6 +202,7 @@ function logReadDefinition({ definition, run }: LogReadContext, bodies: readonly
     inDoubt: 'reconcile',
     acceptRejects: 0,
     budgetPerRun: undefined,
+    tags: definition.tags,
     hash: digestOf(canonicalJson(bodies)),
     windowHash: '',
   };
@@ -224,6 +225,7 @@ async function begin(
       endpoint: definition.endpoint.name,
       definitionHash: definition.hash,
       holder: lease.holder,
+      tags: definition.tags,
       now,
     });
     await planRequests(ops, run, tasks, { at: now });

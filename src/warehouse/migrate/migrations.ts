@@ -24,4 +24,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0010_quote_confidence': () => import('../../../migrations/0010_quote_confidence.ts'),
   '0011_masking_key': () => import('../../../migrations/0011_masking_key.ts'),
   '0012_run_scope': () => import('../../../migrations/0012_run_scope.ts'),
+  '0013_run_tags': () => import('../../../migrations/0013_run_tags.ts'),
 };

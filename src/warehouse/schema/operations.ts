@@ -82,6 +82,9 @@ export const operations = {
           'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
         ),
       ),
+      tags: nullable(
+        json<Readonly<Record<string, string>>>('Tags of the sync when the run was last started; null without any.'),
+      ),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
   ),

@@ -144,4 +144,44 @@ export const requestCostViews = [
     from "logged_requests" l
     group by l.date, l.endpoint, l.plan, l.sync`,
   ),
+  view(
+    'run_tags',
+    'Tags of runs: one row per run and tag.',
+    ['run_id', 'tag'],
+    {
+      run_id: bigint('Id of the run; joins sync_runs and logged_requests.'),
+      tag: text('Name of the tag in the config.'),
+      value: text('Value of the tag when the run was last started.'),
+    },
+    `select r.id as "run_id", t.key as "tag", t.value from "runs" r cross join lateral jsonb_each_text(r.tags) t`,
+  ),
+  view(
+    'daily_tag_costs',
+    'Points by day and tag over the complete request log: one row per day, tag, value, sync and endpoint. A request counts once for each tag of its run, so add up the rows of one tag only.',
+    ['date', 'tag', 'value', 'sync', 'endpoint'],
+    {
+      date: started_on,
+      tag: text('Name of the tag in the config.'),
+      value: text('Value of the tag when the run was last started.'),
+      sync,
+      endpoint,
+      requests,
+      points,
+      failed_requests,
+      failed_points,
+    },
+    `
+    select
+      l.date,
+      t.tag,
+      t.value,
+      l.sync,
+      l.endpoint,
+      count(*) as "requests",
+      sum(l.points) as "points",
+      count(*) filter (where l.outcome = 'failed') as "failed_requests",
+      coalesce(sum(l.points) filter (where l.outcome = 'failed'), 0) as "failed_points"
+    from "logged_requests" l join "run_tags" t on t.run_id = l.run_id
+    group by l.date, t.tag, t.value, l.sync, l.endpoint`,
+  ),
 ];

@@ -105,6 +105,7 @@ export const syncViews = [
       scope: text(
         'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
       ),
+      tags: text('Tags of the sync as name=value, separated by commas; null without any. run_tags has a row for each.'),
     },
     // A run that ended before its start has no duration: a process had a wrong clock.
     `
@@ -116,7 +117,8 @@ export const syncViews = [
       r.planned, r.fresh, r.asked, r.stored, r.received, r.loaded, r.unchanged, r.superseded, r.quarantined, r.failed,
       r.missing, r.truncated, r.points,
       ${RUN_ERROR} as "error",
-      r.changed, r.unreadable, r.scope
+      r.changed, r.unreadable, r.scope,
+      (select string_agg(t.key || '=' || t.value, ', ' order by t.key) from jsonb_each_text(r.tags) t) as "tags"
     from "runs" r where strpos(r.sync, ':') = 0`,
   ),
   view(

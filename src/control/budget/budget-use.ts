@@ -1,0 +1,31 @@
+/** How much of the limits of a day and of a month is spent. */
+import type { Budget } from '../../config/definition.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { spentSince } from './shared-budget.ts';
+import { limitsOfTags, periodAt, periodLimits } from './spending-period.ts';
+
+/** A limit, and what the ledger counts against it in the current period. */
+export interface BudgetUse {
+  /** The key of the config, such as `budget.tags.team.growth.per_month`. */
+  readonly budget: string;
+  /** The UTC day or month, `YYYY-MM-DD` or `YYYY-MM`. */
+  readonly period: string;
+  readonly limit: number;
+  /** As charged by the service if known, otherwise by the price list. */
+  readonly spent: number;
+}
+
+/** Returns the use of each limit of a day or a month, those of tags last. */
+export async function readBudgetUse(
+  warehouse: Pick<Warehouse, 'db' | 'ops'>,
+  budget: Budget,
+  now: Date,
+): Promise<readonly BudgetUse[]> {
+  const uses: BudgetUse[] = [];
+  for (const { what, points, length, tag } of [...periodLimits(budget), ...limitsOfTags(budget)]) {
+    const period = periodAt(now, length, tag);
+    const { points: spent } = await spentSince(warehouse, period.from, period);
+    uses.push({ budget: what, period: period.name, limit: points, spent: Number(spent) });
+  }
+  return uses;
+}
