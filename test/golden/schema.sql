@@ -2358,6 +2358,61 @@ create view sluice."dim_sync" (
      FULL JOIN ( SELECT DISTINCT l.sync
            FROM logged_requests l) u USING (sync);
 
+-- Earlier forecasts of spending and what was spent: one row per forecast and sync, over its days before that of the newest run.
+create view sluice."forecast_scores" (
+  -- UTC day on which `sluice plan --for` made the forecast; its own points do not count.
+  "made_on" date,
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Number of the days.
+  "days" bigint,
+  -- Points at the lower end of the range.
+  "low" numeric,
+  -- Likely points.
+  "likely" numeric,
+  -- Points at the upper end of the range.
+  "high" numeric,
+  -- Points spent: as charged by the service if known, otherwise by the price list.
+  "spent" numeric,
+  -- Difference of spent and likely as a share of likely, negative if less was spent; null if likely is 0.
+  "error_share" double precision
+) as
+ WITH forecast AS (
+         SELECT f_1.made_on,
+            f_1.sync,
+            n.today,
+            COALESCE(sum(f_1.low) FILTER (WHERE f_1.date > f_1.made_on AND f_1.date < n.today), 0::numeric) AS low,
+            COALESCE(sum(f_1.likely) FILTER (WHERE f_1.date > f_1.made_on AND f_1.date < n.today), 0::numeric) AS likely,
+            COALESCE(sum(f_1.high) FILTER (WHERE f_1.date > f_1.made_on AND f_1.date < n.today), 0::numeric) AS high
+           FROM forecast_days f_1
+             JOIN ( SELECT g.made_on,
+                    LEAST(max(g.date) + 1, ( SELECT COALESCE((max(r.started_at) AT TIME ZONE 'UTC'::text)::date, g.made_on) AS "coalesce"
+                           FROM runs r)) AS today
+                   FROM forecast_days g
+                  GROUP BY g.made_on) n ON n.made_on = f_1.made_on AND (n.today - n.made_on) > 1
+          GROUP BY f_1.made_on, f_1.sync, n.today
+        ), spent AS (
+         SELECT split_part(q.sync, ':'::text, 1) AS sync,
+            (q.sent_at AT TIME ZONE 'UTC'::text)::date AS date,
+            sum(COALESCE(q.charged, q.points)) AS points
+           FROM requests q
+          WHERE q.sent_at >= (( SELECT (min(f_1.made_on)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS timezone
+                   FROM forecast f_1))
+          GROUP BY (split_part(q.sync, ':'::text, 1)), ((q.sent_at AT TIME ZONE 'UTC'::text)::date)
+        )
+ SELECT f.made_on,
+    f.sync,
+    (f.today - f.made_on - 1)::bigint AS days,
+    f.low,
+    f.likely,
+    f.high,
+    COALESCE(s.points, 0::numeric) AS spent,
+    (COALESCE(s.points, 0::numeric) / NULLIF(f.likely, 0::numeric) - 1::numeric)::double precision AS error_share
+   FROM forecast f
+     LEFT JOIN LATERAL ( SELECT sum(d.points) AS points
+           FROM spent d
+          WHERE d.sync = f.sync AND d.date > f.made_on AND d.date < f.today) s ON true;
+
 -- Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.
 create view sluice."logged_requests" (
   -- Row of the log; joins fact_request_costs.id.
@@ -4669,6 +4724,23 @@ create table sluice_ops."erasures" (
 );
 create index "erasures_digest_idx" on sluice_ops."erasures" using btree (digest);
 
+-- Forecasts of spending: one row per forecast, sync and day. The last forecast of a UTC day replaces earlier ones.
+create table sluice_ops."forecast_days" (
+  -- UTC day on which the forecast was made.
+  "made_on" date not null,
+  -- Name of the sync in the config.
+  "sync" text not null,
+  -- UTC day that the figures are for.
+  "date" date not null,
+  -- Points at the lower end of the range.
+  "low" numeric not null,
+  -- Likely points.
+  "likely" numeric not null,
+  -- Points at the upper end of the range.
+  "high" numeric not null,
+  constraint "forecast_days_pkey" primary key ("made_on", "sync", "date")
+);
+
 -- Entities that later answers must not load again, as salted digests: one row per key or name.
 create table sluice_ops."forgotten" (
   -- Salted digest of a key or a name.
@@ -4982,7 +5054,7 @@ create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, 
 
 -- Points that count against limits that several processes share: one row per limit.
 create table sluice_ops."spending" (
-  -- Name of the limit: a day, or a balance without the points to keep.
+  -- Name of the limit: a day or a month, with the tag of the syncs that count if there is one; or a balance without the points to keep.
   "name" text not null,
   -- Points spent or reserved.
   "points" numeric not null,

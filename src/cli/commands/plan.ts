@@ -1,9 +1,7 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
-import type { Config } from '../../config/definition.ts';
-import { EXIT, UsageError } from '../../errors.ts';
-import type { Context } from '../context.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
+import { refuseFlags } from './plan/refuse-flags.ts';
 import { asJson } from '../terminal/json.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { planText } from '../text/plan-text.ts';
@@ -44,12 +42,20 @@ export const plan = command({
       value: 'POINTS',
       about: 'With --against: end with exit code 4 if a month costs more points than that in addition.',
     },
+    for: {
+      type: 'text',
+      value: 'TIME',
+      about:
+        'Show what the schedules will spend in a time such as 30d: points per sync, day and tag, and when the balance and the budgets end. Later forecasts show how it compares with what was spent.',
+    },
+    until: { type: 'day', value: 'DAY', about: 'The same as --for, up to the end of this UTC day.' },
     markdown: { type: 'flag', about: 'With --against: print Markdown for a comment on a pull request.' },
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan (default: all).' } },
   examples: [
     { line: 'sluice plan', about: 'Plan every sync of the config.' },
     { line: 'sluice plan --json filings', about: 'Plan one sync, for a program.' },
+    { line: 'sluice plan --for 30d', about: 'Show what the schedules will spend in 30 days.' },
     {
       line: 'sluice plan --output plan.json',
       about: 'Save the plan, to review it before sluice sync --plan plan.json.',
@@ -57,10 +63,16 @@ export const plan = command({
   ],
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
-    const { against } = args;
     refuseFlags(args);
-    if (against !== undefined)
+    const { against } = args;
+    if (against !== undefined) {
+      const { comparePlans } = await import('./plan/compare-plans.ts');
       return comparePlans(context, config, { ...args, against, failAbove: args['fail-above'] });
+    }
+    if (args.for !== undefined || args.until !== undefined) {
+      const { forecastSpending } = await import('./plan/forecast-spending.ts');
+      return forecastSpending(context, config, args);
+    }
     const options = {
       refresh: args.refresh,
       failed: args.failed,
@@ -121,73 +133,3 @@ function syncCommandOf(given: {
 
 const configFlag = ({ config }: { readonly config: string | undefined }): readonly string[] =>
   config === undefined ? [] : ['--config', shellWord(config)];
-
-/** Throws a UsageError for flags that have no effect together. */
-function refuseFlags(given: {
-  readonly names: readonly string[];
-  readonly against: string | undefined;
-  readonly refresh: boolean;
-  readonly failed: boolean;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  readonly limit: number | undefined;
-  readonly output: string | undefined;
-  readonly markdown: boolean;
-  readonly 'fail-above': number | undefined;
-}): void {
-  const { names, against, refresh, failed, from, to, limit, output, markdown } = given;
-  if (failed && output !== undefined)
-    throw new UsageError('plan: --failed is given with --output; a saved plan contains all inputs of its syncs', {
-      next: 'Leave one of them out.',
-    });
-  const isGiven = {
-    '--refresh': refresh,
-    '--failed': failed,
-    '--from': from,
-    '--to': to,
-    '--limit': limit,
-    '--output': output,
-    names: names.length > 0,
-  };
-  const needs = { '--markdown': markdown, '--fail-above': given['fail-above'] };
-  const wrong = Object.entries(against === undefined ? needs : isGiven).flatMap(([name, value]) =>
-    value === undefined || value === false ? [] : [name],
-  );
-  if (wrong.length > 0)
-    throw new UsageError(
-      `plan: ${wrong.join(', ')} ${against === undefined ? 'without' : 'with'} --against; allowed with it are --fail-above and --markdown`,
-      { next: 'Leave one of them out; --against compares all syncs of both configs.' },
-    );
-}
-
-/** Prices this config and the other one on the same warehouse; returns the exit code. */
-async function comparePlans(
-  context: Context,
-  config: Config,
-  given: { readonly against: string; readonly markdown: boolean; readonly failAbove: number | undefined },
-): Promise<number> {
-  const { against, markdown, failAbove = null } = given;
-  const { configAt } = await import('../config-at.ts');
-  const other = await configAt(context, config, against);
-  const [before, after] = await withWarehouse(context, config, async (warehouse) => {
-    const [{ monthlyCosts }, { firingsUntil }, { ensureSchema }] = await Promise.all([
-      import('../../flow/forecast/monthly-cost.ts'),
-      import('../../engine/firings.ts'),
-      import('../../warehouse/migrate/migrate.ts'),
-    ]);
-    await ensureSchema(warehouse);
-    const now = warehouse.clock.now();
-    const costs = (of: Config) => monthlyCosts(warehouse, of, { now, firingsUntil });
-    return [await costs(other), await costs(config)];
-  });
-  const [{ costChange }, { ASSUMPTIONS, costChangeMarkdown, costChangeText }, { MONTH_DAYS }] = await Promise.all([
-    import('../../plan/forecast/cost-change.ts'),
-    import('../text/cost-change-text.ts'),
-    import('../../flow/forecast/monthly-cost.ts'),
-  ]);
-  const changes = costChange(before, after);
-  const isAbove = failAbove !== null && changes.total.change > failAbove;
-  const priced = { against, days: MONTH_DAYS, ...changes, assumptions: ASSUMPTIONS, failAbove, isAbove };
-  show(context, priced, () => (markdown ? costChangeMarkdown(priced) : costChangeText(priced, context.out)));
-  return isAbove ? EXIT.rejects : EXIT.complete;
-}

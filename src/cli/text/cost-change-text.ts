@@ -1,6 +1,5 @@
 /** Formats what a change of the config costs a month, as text and as Markdown. */
-import { MONTH_DAYS } from '../../flow/forecast/monthly-cost.ts';
-import type { CostChange, MonthlyCost, SyncCostChange } from '../../plan/forecast/cost-change.ts';
+import { type CostChange, MONTH_DAYS, type MonthlyCost, type SyncCostChange } from '../../plan/forecast/cost-change.ts';
 import type { Channel } from '../terminal/channel.ts';
 import {
   column,

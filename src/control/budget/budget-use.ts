@@ -2,7 +2,7 @@
 import type { Budget } from '../../config/definition.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { spentSince } from './shared-budget.ts';
-import { limitsOfTags, periodAt, periodLimits } from './spending-period.ts';
+import { type BudgetTag, limitsOfTags, periodAt, periodLimits } from './spending-period.ts';
 
 /** A limit, and what the ledger counts against it in the current period. */
 export interface BudgetUse {
@@ -13,6 +13,8 @@ export interface BudgetUse {
   readonly limit: number;
   /** As charged by the service if known, otherwise by the price list. */
   readonly spent: number;
+  /** The tag of the syncs that count; undefined for all. */
+  readonly tag: BudgetTag | undefined;
 }
 
 /** Returns the use of each limit of a day or a month, those of tags last. */
@@ -25,7 +27,7 @@ export async function readBudgetUse(
   for (const { what, points, length, tag } of [...periodLimits(budget), ...limitsOfTags(budget)]) {
     const period = periodAt(now, length, tag);
     const { points: spent } = await spentSince(warehouse, period.from, period);
-    uses.push({ budget: what, period: period.name, limit: points, spent: Number(spent) });
+    uses.push({ budget: what, period: period.name, limit: points, spent: Number(spent), tag });
   }
   return uses;
 }

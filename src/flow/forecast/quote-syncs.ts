@@ -159,8 +159,8 @@ export async function summarizePlan(
 /** How far back the plan looks for requests that the log has not confirmed. */
 const UNVERIFIED_MS = 30 * DAY_MS;
 
-/** The balance and the unverified points that the warehouse knows, without a request to the service. */
-async function readBalanceNow(warehouse: Warehouse, token: string, now: Date) {
+/** Returns the balance and the unverified points that the warehouse knows, without a request to the service. */
+export async function readBalanceNow(warehouse: Warehouse, token: string, now: Date) {
   const since = new Date(now.getTime() - UNVERIFIED_MS);
   const unverified = await unverifiedPoints(operationsOf(warehouse), { since });
   const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];

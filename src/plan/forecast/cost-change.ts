@@ -1,18 +1,32 @@
 /** Compares what two configs cost in a month. Pure. */
 import type { Confidence } from '../pricing/price-book.ts';
+import { type PointsRange, rounded, type ScheduledCost, sumOfRanges } from './scheduled-points.ts';
+
+/** Days of a month in a comparison. */
+export const MONTH_DAYS = 30;
 
 /** The expected points of a sync in a month. */
-export interface MonthlyCost {
+export interface MonthlyCost extends PointsRange {
   readonly sync: string;
   readonly endpoint: string;
   /** Firings of its schedule, or of its parents' if it has none; null if nothing fires it, so one run is counted. */
   readonly firings: number | null;
   /** Questions that are due in this time; a stored answer within `max_age` serves the others. */
   readonly questions: number;
-  readonly low: number;
-  readonly likely: number;
-  readonly high: number;
   readonly confidence: Confidence;
+}
+
+/** The cost of a month, from its firings. */
+export function monthlyCost({ sync, endpoint, firings, once, confidence }: ScheduledCost): MonthlyCost {
+  const counted = firings.length === 0 ? once : firings;
+  return {
+    sync,
+    endpoint,
+    firings: firings.length === 0 ? null : firings.length,
+    questions: counted.reduce((sum, { questions }) => sum + questions, 0),
+    ...sumOfRanges(counted),
+    confidence,
+  };
 }
 
 /** The points of a month before and after a change. */
@@ -48,6 +62,3 @@ export function costChange(
   const total = { before: sum(before), after: sum(after) };
   return { syncs, total: { ...total, change: rounded(total.after - total.before) } };
 }
-
-/** Without the rounding errors of binary fractions. */
-const rounded = (points: number): number => Math.round(points * 1000) / 1000;

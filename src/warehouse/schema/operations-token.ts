@@ -33,7 +33,9 @@ export const tokenTables = {
   spending: table(
     'Points that count against limits that several processes share: one row per limit.',
     {
-      name: text('Name of the limit: a day, or a balance without the points to keep.'),
+      name: text(
+        'Name of the limit: a day or a month, with the tag of the syncs that count if there is one; or a balance without the points to keep.',
+      ),
       points: numeric('Points spent or reserved.'),
       updated_at: timestamp('Time of the last change.'),
     },

@@ -23,6 +23,7 @@ import type { DdlTable } from './ddl.ts';
 import { alertTables } from './operations-alerts.ts';
 import { chunkTables, SPOOLS } from './operations-chunks.ts';
 import { erasureTables } from './operations-erasure.ts';
+import { forecastTables } from './operations-forecasts.ts';
 import { leaseTables } from './operations-leases.ts';
 import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
@@ -286,6 +287,7 @@ export const operations = {
   ...leaseTables,
   ...tokenTables,
   ...alertTables,
+  ...forecastTables,
   ...erasureTables,
   ...rebuildTables,
 };

@@ -4,6 +4,7 @@ import { balanceViews } from './balance.ts';
 import { calendarViews } from './calendar.ts';
 import { coverageViews } from './coverage.ts';
 import { filingViews } from './filings.ts';
+import { forecastViews } from './forecasts.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
 import { priceViews } from './prices.ts';
@@ -26,6 +27,7 @@ export const views: readonly View[] = [
   ...requestCostViews,
   ...syncCostViews,
   ...priceViews,
+  ...forecastViews,
   ...balanceViews,
 ];
 

@@ -1,10 +1,10 @@
-/** What the schedules of a config cost in 30 days, from the prices and the stored answers of the warehouse. */
+/** What the firings of schedules cost in a time to come, from the prices and the stored answers of the warehouse. */
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { addDays, DAY_MS, dayOf } from '../../day.ts';
 import { receivedAtOf } from '../../ledger/answers.ts';
-import type { MonthlyCost } from '../../plan/forecast/cost-change.ts';
-import { dueQuestions, type QuestionGroup } from '../../plan/forecast/due-questions.ts';
+import { type DueQuestions, dueQuestions, type QuestionGroup } from '../../plan/forecast/due-questions.ts';
+import type { FiringCost, PointsRange, ScheduledCost } from '../../plan/forecast/scheduled-points.ts';
 import { orderSyncs } from '../../plan/order.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { QuestionTotals } from '../../plan/pricing/quote.ts';
@@ -16,9 +16,6 @@ import { planSync } from '../prepare/plan-sync.ts';
 import { checkQueries } from '../queries/check-queries.ts';
 import { openForecast } from './pending.ts';
 
-/** Days of a month in a forecast. */
-export const MONTH_DAYS = 30;
-
 /** Returns the firings of a schedule after one instant, up to another. */
 export type FiringsUntil = (
   schedule: NonNullable<SyncDefinition['schedule']>,
@@ -26,21 +23,40 @@ export type FiringsUntil = (
   until: Date,
 ) => readonly Date[];
 
+/** The time that a forecast covers. */
+export interface ForecastTime {
+  readonly now: Date;
+  readonly until: Date;
+  readonly firingsUntil: FiringsUntil;
+}
+
 /**
- * Returns the expected cost of each sync in the 30 days after `now`, parents first. Inputs and prices are those of now.
- * Throws a UsageError for inputs that fail.
+ * Returns the expected cost of each sync from `now` to `until`, parents first. Inputs and prices are those of now. Throws a
+ * UsageError for inputs that fail.
  */
-export async function monthlyCosts(
+export async function scheduledCosts(
   warehouse: Warehouse,
-  config: Config,
-  { now, firingsUntil }: { readonly now: Date; readonly firingsUntil: FiringsUntil },
-): Promise<readonly MonthlyCost[]> {
+  config: Pick<Config, 'syncs' | 'prices'>,
+  time: ForecastTime,
+): Promise<readonly ScheduledCost[]> {
   const definitions = orderSyncs(config.syncs);
   await checkQueries(warehouse, definitions);
-  const until = new Date(now.getTime() + MONTH_DAYS * DAY_MS);
+  const firings = firingsOfAll(definitions, time);
+  const costs: ScheduledCost[] = [];
+  for (const definition of definitions)
+    costs.push(
+      await scheduledCost({ warehouse, config, definition, ...time, firings: firings.get(definition.name) ?? [] }),
+    );
+  return costs;
+}
+
+/** The firings of each sync. A sync without a schedule starts when its parents end. */
+function firingsOfAll(
+  definitions: readonly SyncDefinition[],
+  { now, until, firingsUntil }: ForecastTime,
+): ReadonlyMap<string, readonly Date[]> {
   const firings = new Map<string, readonly Date[]>();
   for (const { name, schedule, after } of definitions) {
-    // A sync without a schedule starts when its parents end.
     const times = schedule
       ? firingsUntil(schedule, now, until)
       : after.flatMap((parent) => firings.get(parent) ?? []).toSorted((a, b) => a.getTime() - b.getTime());
@@ -49,12 +65,7 @@ export async function monthlyCosts(
       times.filter((at, index) => at.getTime() !== times[index - 1]?.getTime()),
     );
   }
-  const costs: MonthlyCost[] = [];
-  for (const definition of definitions)
-    costs.push(
-      await monthlyCostOf({ warehouse, config, definition, now, firings: firings.get(definition.name) ?? [] }),
-    );
-  return costs;
+  return firings;
 }
 
 interface CostContext {
@@ -62,27 +73,33 @@ interface CostContext {
   readonly config: Pick<Config, 'prices'>;
   readonly definition: SyncDefinition;
   readonly now: Date;
+  readonly until: Date;
   readonly firings: readonly Date[];
 }
 
-async function monthlyCostOf(context: CostContext): Promise<MonthlyCost> {
+async function scheduledCost(context: CostContext): Promise<ScheduledCost> {
   const { warehouse, config, definition, firings, now } = context;
   const prices = await readPrices(warehouse, config, definition);
   const groups = await questionGroups(context);
-  const due = dueQuestions(firings.length === 0 ? [now] : firings, groups);
   const [firstRange, laterRange] = rangesOf(context);
   const first = await costOfQuestion(context, prices, firstRange);
   const later = laterRange === undefined ? first : await costOfQuestion(context, prices, laterRange);
-  const sum = (name: keyof QuestionCost): number =>
-    Math.round(due.reduce((total, it) => total + it.first * first[name] + it.again * later[name], 0) * 1000) / 1000;
+  const costOf = (due: DueQuestions): FiringCost => {
+    const points = (name: keyof PointsRange): number => due.first * first[name] + due.again * later[name];
+    return {
+      at: due.at,
+      questions: due.first + due.again,
+      low: points('low'),
+      likely: points('likely'),
+      high: points('high'),
+    };
+  };
   return {
     sync: definition.name,
     endpoint: definition.endpoint.name,
-    firings: firings.length === 0 ? null : firings.length,
-    questions: due.reduce((total, it) => total + it.first + it.again, 0),
-    low: sum('low'),
-    likely: sum('likely'),
-    high: sum('high'),
+    tags: definition.tags,
+    firings: dueQuestions(firings, groups).map(costOf),
+    once: dueQuestions([now], groups).map(costOf),
     confidence: prices.confidence,
   };
 }
@@ -120,14 +137,15 @@ const ageLimitOf = ({ window }: SyncDefinition, maxAgeMs: number | undefined): n
 const minuteOf = (at: Date): number => Math.floor(at.getTime() / 60_000) * 60_000;
 
 /** The plans that show the cost of a question: when it is new, and later, if its days are then fewer. */
-function rangesOf({ definition, now, firings }: CostContext): readonly [PlanOptions, PlanOptions?] {
+function rangesOf({ definition, now, until, firings }: CostContext): readonly [PlanOptions, PlanOptions?] {
   const refresh = true;
   const { window, lookbackMs, endpoint } = definition;
   const today = dayOf(now);
   if (endpoint.paging.by === 'cursor') return [{ refresh, from: addDays(today, -1) }];
   if (!window) return [{ refresh }];
   const to = window.to === 'today' ? today : window.to;
-  const between = Math.ceil(MONTH_DAYS / Math.max(1, firings.length));
+  const days = (until.getTime() - now.getTime()) / DAY_MS;
+  const between = Math.ceil(days / Math.max(1, firings.length));
   const again = addDays(to, -Math.ceil(lookbackMs / DAY_MS) - between);
   return [
     { refresh, from: window.from, to },
@@ -135,18 +153,12 @@ function rangesOf({ definition, now, firings }: CostContext): readonly [PlanOpti
   ];
 }
 
-interface QuestionCost {
-  readonly low: number;
-  readonly likely: number;
-  readonly high: number;
-}
-
 /** The average cost of a question of this plan, as if no answer were fresh. */
 async function costOfQuestion(
   { warehouse, definition, now }: CostContext,
   prices: PriceBook,
   options: PlanOptions,
-): Promise<QuestionCost> {
+): Promise<PointsRange> {
   const ops = operationsOf(warehouse);
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals();

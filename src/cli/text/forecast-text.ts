@@ -1,0 +1,96 @@
+/** Formats the output of `plan --for` for people. */
+import type { ForecastScore } from '../../ledger/forecasts.ts';
+import type { LimitDays, SpendingForecast } from '../../plan/forecast/spending-forecast.ts';
+import type { PointsRange } from '../../plan/forecast/scheduled-points.ts';
+import type { Channel } from '../terminal/channel.ts';
+import { column, fields, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
+import { CONFIDENCE } from './plan-text.ts';
+
+/** A forecast with the scores of earlier ones, as `--json` prints it. */
+export interface PrintedForecast extends SpendingForecast {
+  /** Earlier forecasts compared with what was spent, newest first. */
+  readonly scores: readonly ForecastScore[];
+  readonly assumptions: readonly string[];
+}
+
+/** What the figures of a forecast assume. */
+export const FORECAST_ASSUMPTIONS: readonly string[] = [
+  'Inputs, stored answers and prices are those of this warehouse now; an input file is read as it is now.',
+  'A question is sent at the first firing at which its answer is older than max_age.',
+  'Later windows have the days between two firings and the lookback.',
+  'A sync without a schedule runs when its parents end; a sync that nothing fires is not in the forecast.',
+  'low and high add up the ranges of all requests, which holds nine of ten costs of each.',
+  'Limits do not lower the figures: they show what the schedules need.',
+];
+
+/** The text, with a line break at the end. */
+export function forecastText(forecast: PrintedForecast, channel: Channel): string {
+  const { syncs, total, days, tags, scores, assumptions } = forecast;
+  const points = ['low', 'likely', 'high'] as const;
+  const ranges = points.map((name) => figure(name, (it: PointsRange) => Math.round(it[name])));
+  const last = { ...total, sync: 'total', endpoint: '', firings: null, questions: null, confidence: null };
+  const isKnown = days.some(({ leftLikely }) => leftLikely !== null);
+  const tables = [
+    [
+      '',
+      tableOf([...syncs, last], channel, [
+        ...fields('sync', 'endpoint'),
+        figure('firings', (it) => it.firings),
+        figure('to send', (it) => it.questions),
+        ...ranges,
+        column('confidence', (it) => (it.confidence === null || it.high === 0 ? '' : CONFIDENCE[it.confidence])),
+      ]),
+    ],
+    [
+      'by day',
+      tableOf(days, channel, [
+        column('day', (it) => it.date),
+        ...ranges,
+        ...(isKnown
+          ? [
+              figure('left', (it: (typeof days)[number]) => it.leftLikely),
+              figure('left at least', (it: (typeof days)[number]) => it.leftAtLeast),
+            ]
+          : []),
+      ]),
+    ],
+    ['by tag', tableOf(tags, channel, [column('tag', ({ tag, value }) => `${tag}=${value}`), ...ranges])],
+    [
+      'earlier forecasts',
+      tableOf(scores, channel, [
+        column('made on', (it) => it.madeOn),
+        figure('days', (it) => it.days),
+        ...ranges,
+        figure('spent', (it) => it.spent),
+        figure('off', ({ likely, spent }) => (likely > 0 ? `${Math.round((spent / likely - 1) * 100)} %` : '')),
+      ]),
+    ],
+  ] as const;
+  return [
+    ...tables.map(([title, text]) =>
+      text === '' ? '' : `${title === '' ? '' : `\n${paint(channel, 'bold', title)}\n`}${text}`,
+    ),
+    `\n${[sentence(forecast), ...limitLines(forecast), ...assumptions].join('\n')}\n`,
+  ].join('');
+}
+
+function sentence({ from, until, total }: SpendingForecast): string {
+  const range = `${withThousands(Math.floor(total.low))} to ${withThousands(Math.ceil(total.high))}`;
+  return `The schedules need ${withNoun(Math.round(total.likely), 'point')} (${range}) from ${from.slice(0, 16)} to ${until.slice(0, 16)} UTC.`;
+}
+
+function limitLines({ balance, budgets }: SpendingForecast): string[] {
+  const lines = budgets.map(
+    ({ budget, limit, ...days }) => `${budget}, ${withThousands(limit)}: ${reachedText(days)}.`,
+  );
+  if (!balance) return [...lines, 'Balance: unknown; a sync of the request log shows it.'];
+  const { points, at, keep, ...days } = balance;
+  const kept = keep > 0 ? `budget.keep, ${withThousands(keep)}, of the` : 'The';
+  return [...lines, `${kept} balance of ${withNoun(points, 'point')} as of ${at}: ${reachedText(days)}.`];
+}
+
+function reachedText({ earliest, likely }: LimitDays): string {
+  if (likely !== null)
+    return earliest === likely ? `reached on ${likely}` : `reached on ${likely}, ${earliest} at the earliest`;
+  return earliest === null ? 'not reached' : `likely not reached, ${earliest} at the earliest`;
+}
