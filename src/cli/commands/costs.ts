@@ -43,6 +43,11 @@ export const costs = command({
       about:
         'Add up by day, endpoint, plan, sync or a tag, such as tag:team, and print only these sums. Requests of syncs without the tag are added up as (no tag).',
     },
+    tune: {
+      type: 'flag',
+      about:
+        'Propose settings that would save points, as a patch of the config with the reason and the saving of each line. Proposals come from all stored answers: refreshes without anything new, requests that two syncs bought, inputs that the service does not know, and counts above what is returned.',
+    },
     csv: {
       type: 'flag',
       about: 'Print points by day, endpoint, plan and sync as CSV; with --by, only its sums.',
@@ -53,12 +58,18 @@ export const costs = command({
     { line: 'sluice costs', about: 'Show all costs so far.' },
     { line: 'sluice costs --since 2026-03-01', about: 'Show costs from a day on.' },
     { line: 'sluice costs --by tag:team', about: 'Show the costs of each team, by the tags of the syncs.' },
+    { line: 'sluice costs --tune', about: 'Show settings that would save points.' },
     { line: 'sluice costs --csv > costs.csv', about: 'Export sums by day, endpoint, plan and sync to a spreadsheet.' },
     { line: 'sluice costs --json', about: 'Print every figure for a program.' },
   ],
-  run: async ({ config: flag, since, by, csv: asCsv }, context) => {
+  run: async ({ config: flag, since, by, tune, csv: asCsv }, context) => {
+    if (tune && (asCsv || by !== undefined || since !== undefined))
+      throw new UsageError('costs: --tune is given with --csv, --by or --since; it reads all stored answers', {
+        next: 'Leave the others out.',
+      });
     if (asCsv && context.json) throw new UsageError('costs: --csv and --json were both given; one is allowed');
     const config = await readConfig(context, flag);
+    if (tune) return showTuning(context, config);
     if (by !== undefined) return showGroups(context, config, { by, since, asCsv });
     if (asCsv) {
       const cells = await withWarehouseToRead(context, config, (warehouse) => cellsOf(warehouse, since));
@@ -84,6 +95,25 @@ const csvText = (cells: readonly CostCell[]): string =>
     COLUMNS.map(([name]) => name),
     cells.map((cell) => COLUMNS.map(([, field]) => cell[field])),
   );
+
+/** Prints the proposals of `--tune`; returns the exit code. */
+async function showTuning(context: Context, config: Config): Promise<number> {
+  const [{ readTuningFacts }, { readCosts }, { endpointPrices }, { proposeChanges, tuningPatch }] = await Promise.all([
+    import('../../insight/tuning.ts'),
+    import('../../insight/costs.ts'),
+    import('../text/prices.ts'),
+    import('../text/tuning.ts'),
+  ]);
+  const { days, changes } = await withWarehouseToRead(context, config, async (warehouse) => {
+    if (!(await hasSchema(warehouse))) return { days: 0, changes: [] };
+    const facts = await readTuningFacts(warehouse, LOG_ENDPOINT);
+    const costs = await readCosts(warehouse, undefined, warehouse.clock.now());
+    const prices = await endpointPrices(warehouse, config, costs);
+    return { days: facts.days, changes: proposeChanges(config, { facts, savings: costs.savings, prices }) };
+  });
+  show(context, { days, changes }, () => tuningPatch(changes, days));
+  return 0;
+}
 
 interface GroupedCosts {
   readonly by: string;

@@ -48,14 +48,19 @@ function balanceAdvice({ balances }: Costs, now: Date): string[] {
 }
 
 /**
- * Advises the max_age that would have saved most with few late answers, and the shortest of equal ones: `savings` is in
- * this order. Savings of the current max_age are subtracted.
+ * Returns the max_age that would have saved most with few late answers, and the shortest of equal ones: `savings` is in
+ * this order. Savings of the current max_age are subtracted. Undefined if none saves much.
  */
-function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving[]): string[] {
+export function savingMaxAge(
+  sync: string,
+  maxAgeMs: number | undefined,
+  savings: readonly MaxAgeSaving[],
+): MaxAgeSaving | undefined {
+  const currentMs = maxAgeMs ?? 0;
   const ofSync = savings.filter((it) => it.sync === sync);
-  const set = ofSync.findLast((it) => it.maxAgeDays * DAY_MS <= maxAgeMs);
+  const set = ofSync.findLast((it) => it.maxAgeDays * DAY_MS <= currentMs);
   const [best] = ofSync
-    .filter((it) => it.maxAgeDays * DAY_MS > maxAgeMs)
+    .filter((it) => it.maxAgeDays * DAY_MS > currentMs)
     .map((it) => ({
       ...it,
       savedPoints: it.savedPoints - (set?.savedPoints ?? 0),
@@ -65,14 +70,20 @@ function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving
     .filter(({ points, savedPoints }) => savedPoints > 0 && savedPoints >= LEAST_SHARE * points)
     .filter(({ savedAnswers, lateAnswers }) => lateAnswers <= MOST_LATE * savedAnswers)
     .toSorted((a, b) => b.savedPoints - a.savedPoints);
+  return best;
+}
+
+function savingAdvice(sync: string, maxAgeMs: number | undefined, savings: readonly MaxAgeSaving[]): string[] {
+  const best = savingMaxAge(sync, maxAgeMs, savings);
   if (!best) return [];
+  const hasAge = savings.some((it) => it.sync === sync && it.maxAgeDays * DAY_MS <= (maxAgeMs ?? 0));
   const { maxAgeDays, savedPoints, points, savedAnswers, lateAnswers } = best;
   const late =
     lateAnswers === 0
       ? 'none of the answers not bought contained anything new'
       : `${withThousands(lateAnswers)} of the ${withNoun(savedAnswers, 'answer')} not bought contained something new`;
   return [
-    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${withThousands(savedPoints)}${set ? ' more' : ''} of ${withNoun(points, 'point')}; ${late}`,
+    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${withThousands(savedPoints)}${hasAge ? ' more' : ''} of ${withNoun(points, 'point')}; ${late}`,
   ];
 }
 

@@ -14,7 +14,9 @@ export const forecastViews = [
       likely: numeric('Likely points.'),
       high: numeric('Points at the upper end of the range.'),
       spent: numeric('Points spent: as charged by the service if known, otherwise by the price list.'),
-      error_share: ratio('Difference of spent and likely as a share of likely, negative if less was spent; null if likely is 0.'),
+      error_share: ratio(
+        'Difference of spent and likely as a share of likely, negative if less was spent; null if likely is 0.',
+      ),
     },
     `
     with "forecast" as (
