@@ -3,6 +3,7 @@ import type { Price, Endpoint } from '../service/endpoint.ts';
 import type { RequestBody } from '../service/request-body.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
 import type { AlertKind } from './alerts.ts';
+import type { AgeBounds } from './values/max-age.ts';
 import type { Secret } from './values/secret.ts';
 import type { Tags } from './values/tags.ts';
 
@@ -91,6 +92,8 @@ export interface SyncDefinition {
    * An answer younger than this is not bought again; undefined if each run requests anew. An input may have its own.
    */
   readonly maxAgeMs: number | undefined;
+  /** The bounds of an age that is learned for each request, at most `maxAgeMs`; undefined if the age is fixed. */
+  readonly autoAge?: AgeBounds | undefined;
   /**
    * How far back a later run reads again: before the watermark of the log, or before the last complete day of a window.
    */

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
 import { alerts } from './alerts.ts';
+import { maxAge } from './values/max-age.ts';
 import { duration, share } from './values/quantity.ts';
 import { tagName, tags, tagValue } from './values/tags.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
@@ -141,11 +142,10 @@ const cron = z.string();
 
 /** Keys that a sync may set, and that `defaults` may set for all syncs. */
 const inherited = {
-  max_age: duration
-    .refine((ms) => ms > 0, 'omit max_age to request anew in each run')
+  max_age: maxAge
     .optional()
     .describe(
-      'Reuse stored answers younger than this instead of buying them again (default: request anew in each run).',
+      'Reuse stored answers younger than this instead of buying them again (default: request anew in each run). { auto: [1d, 30d] } learns an age for each request from how often its answers change.',
     ),
   schedule: z
     .union(

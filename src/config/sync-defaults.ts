@@ -4,6 +4,7 @@ import { type fileSchema, INHERITED } from './settings.ts';
 import type { SyncDefinition } from './definition.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { type MapTree, entryOf, type Tree } from './document/tree.ts';
+import type { MaxAge } from './values/max-age.ts';
 import type { Tags } from './values/tags.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
@@ -12,7 +13,7 @@ export interface SyncDefaults {
   /** The accepted share of rejects; undefined if the config sets none. */
   readonly acceptRejects: number | undefined;
   readonly inDoubt: SyncDefinition['inDoubt'] | undefined;
-  readonly maxAgeMs: number | undefined;
+  readonly maxAge: MaxAge | undefined;
   readonly schedule: SyncDefinition['schedule'];
   readonly budgetPerRun: number | undefined;
   readonly inFlight: number | undefined;
@@ -22,7 +23,7 @@ export interface SyncDefaults {
 export const NO_DEFAULTS: SyncDefaults = {
   acceptRejects: undefined,
   inDoubt: undefined,
-  maxAgeMs: undefined,
+  maxAge: undefined,
   schedule: undefined,
   budgetPerRun: undefined,
   inFlight: undefined,
@@ -44,7 +45,7 @@ export function defaultsOf(
   return {
     acceptRejects: (defaults.accept ?? accept)?.rejects,
     inDoubt: defaults.in_doubt ?? in_doubt,
-    maxAgeMs: defaults.max_age,
+    maxAge: defaults.max_age,
     schedule: defaults.schedule === undefined || !written ? undefined : scheduleOf(defaults.schedule, written, report),
     budgetPerRun: defaults.budget?.per_run,
     inFlight: defaults.in_flight,
@@ -66,7 +67,7 @@ export function withoutNulls(
     defaults: {
       acceptRejects: keep('accept', defaults.acceptRejects),
       inDoubt: keep('in_doubt', defaults.inDoubt),
-      maxAgeMs: keep('max_age', defaults.maxAgeMs),
+      maxAge: keep('max_age', defaults.maxAge),
       schedule: keep('schedule', defaults.schedule),
       budgetPerRun: keep('budget', defaults.budgetPerRun),
       inFlight: keep('in_flight', defaults.inFlight),

@@ -9,6 +9,7 @@ import { inputFieldsOf, forEachOf } from './for-each.ts';
 import { insteadOf } from './document/nearest.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { DAY_MS } from '../day.ts';
+import { maxAgeFields } from './values/max-age.ts';
 import { raiseCountToOf } from './values/raise-count.ts';
 import { splitByOf } from './request-fields.ts';
 import { requestOf } from './sync-request.ts';
@@ -140,16 +141,22 @@ function inheritedOf(
   { report, defaults, inFlight }: Context,
 ): Pick<
   SyncDefinition,
-  'maxAgeMs' | 'schedule' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'budgetPerRun' | 'inFlight' | 'tags'
+  | 'maxAgeMs'
+  | 'autoAge'
+  | 'schedule'
+  | 'inDoubt'
+  | 'acceptRejects'
+  | 'acceptsUnreadable'
+  | 'budgetPerRun'
+  | 'inFlight'
+  | 'tags'
 > {
   refuseMoreInFlight(tree, own.in_flight, inFlight, report);
   const rejects = accept?.rejects ?? defaults.acceptRejects;
-  // A page of the log that was read before is read again for the rows that were added since.
-  const maxAgeMs = paging.by === 'cursor' ? undefined : defaults.maxAgeMs;
   // A sync with parents starts when they end.
   const usual = after.length > 0 ? undefined : defaults.schedule;
   return {
-    maxAgeMs: own.max_age ?? maxAgeMs,
+    ...agesOf(paging, tree, own.max_age ?? (paging.by === 'cursor' ? undefined : defaults.maxAge), report),
     schedule: schedule === undefined ? usual : scheduleOf(schedule, tree, report),
     inDoubt: own.in_doubt ?? defaults.inDoubt ?? 'reconcile',
     acceptRejects: rejects ?? DEFAULT_REJECTS,
@@ -158,6 +165,29 @@ function inheritedOf(
     inFlight: own.in_flight ?? defaults.inFlight,
     tags: { ...defaults.tags, ...own.tags },
   };
+}
+
+/**
+ * The age limits of a sync. A page of the log that was read before is read again for the rows that were added since. The
+ * days of a window are new each day, so there is no history to learn from: a learned age is reported, and that of the
+ * defaults gives its least age.
+ */
+function agesOf(
+  paging: Endpoint['paging'],
+  tree: Tree,
+  setting: Settings['max_age'],
+  report: ReportProblem,
+): Pick<SyncDefinition, 'maxAgeMs' | 'autoAge'> {
+  const { maxAgeMs, autoAge } = maxAgeFields(setting);
+  if (!autoAge) return { maxAgeMs };
+  if (paging.by !== 'cursor' && !entryOf(tree, 'window')) return { maxAgeMs, autoAge };
+  const own = entryOf(tree, 'max_age');
+  if (own)
+    report(
+      own.value.span,
+      "max_age can't be learned for a window or the request log; allowed is a duration such as 7d",
+    );
+  return { maxAgeMs: autoAge.leastMs };
 }
 
 const DEFAULT_REJECTS = 0.01;

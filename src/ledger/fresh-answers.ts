@@ -65,3 +65,27 @@ export async function freshAnswersByKey(
   }
   return found;
 }
+
+/**
+ * Returns the history of each request of an endpoint with several loaded answers, by request key: answers of all syncs
+ * count, because they serve all syncs.
+ */
+export async function readAnswerHistories(ops: Ops, endpoint: string) {
+  const rows = await ops
+    .selectFrom((from) =>
+      from
+        .selectFrom('answers')
+        .select(['request_key', 'received_at', 'loaded'])
+        .select(sql<boolean>`row_number() over (partition by request_key order by received_at, id) > 1`.as('isLater'))
+        .where('endpoint', '=', endpoint)
+        .where('loaded_at', 'is not', null)
+        .as('a'),
+    )
+    .select(['request_key', sql<number>`count(*)::float8`.as('answers')])
+    .select(sql<number>`(count(*) filter (where "isLater" and loaded > 0))::float8`.as('changes'))
+    .select((eb) => [eb.fn.min('received_at').as('firstAt'), eb.fn.max('received_at').as('lastAt')])
+    .groupBy('request_key')
+    .having(sql`count(*)`, '>', 1)
+    .execute();
+  return new Map(rows.map(({ request_key, ...history }) => [request_key, history]));
+}

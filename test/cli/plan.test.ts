@@ -56,6 +56,16 @@ describe('a plan', () => {
     );
   });
 
+  it('explains each request instead of the quote', async () => {
+    const syncs = SYNCS.replace('[one, two, three] }', '[one, two] }, max_age: 7d');
+    expect(await planned('', ['--explain'], syncs)).toEqual([
+      expect.stringMatching(/^people +\{"count":10,"title":"one"\} +send +7 d +no answer of this age$/),
+      expect.stringMatching(/^people +\{"count":10,"title":"two"\} +send +7 d +no answer of this age$/),
+    ]);
+    expect(await planned('', ['--explain'])).toHaveLength(3);
+    expect((await planned('', ['--explain']))[0]).toMatch(/send +none +no max_age$/);
+  });
+
   it('repeats its own flags in the next step', async () => {
     const filings = `syncs:
   filings: { endpoint: sec.search.companies, request: { count: 10 }, window: { from: 2024-01-01 } }

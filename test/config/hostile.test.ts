@@ -43,10 +43,11 @@ describe('a hostile file', () => {
     ['of nested defaults', `a: "${'${A:-'.repeat(100_000)}"`, /^values are nested more than 40 deep$/],
     ['of tabs', '\t'.repeat(900_000), /^the file is empty/],
   ])('%s', async (_, text, message) => {
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     const [first] = await problemsIn(text);
     expect(first?.message).toMatch(message);
-    expect(performance.now() - begin).toBeLessThan(SOON_MS);
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1000).toBeLessThan(SOON_MS);
   });
 
   it('shows fifty problems and counts the rest', async () => {

@@ -38,6 +38,7 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   maximum: (value, { maximum }) => typeof value !== 'number' || value <= Number(maximum),
   exclusiveMinimum: (value, { exclusiveMinimum }) => typeof value !== 'number' || value > Number(exclusiveMinimum),
   minItems: (value, { minItems }) => !Array.isArray(value) || value.length >= Number(minItems),
+  maxItems: (value, { maxItems }) => !Array.isArray(value) || value.length <= Number(maxItems),
   items: (value, { items }, root) => !Array.isArray(value) || value.every((it) => isValid(it, items as Schema, root)),
   minProperties: (value, { minProperties }) => !isObject(value) || Object.keys(value).length >= Number(minProperties),
   required: (value, { required }) => !isObject(value) || (required as readonly string[]).every((key) => key in value),

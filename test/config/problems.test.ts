@@ -56,12 +56,12 @@ describe('a sync', () => {
     [
       'with an age that is none',
       '  a: { endpoint: token.requests, max_age: «7 days }',
-      'max_age is "7 days"; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is "7 days"; allowed is a duration, a whole number with the unit s, m, h, d or w, such as 7d, or { auto: [1d, 30d] } to learn it within these bounds',
     ],
     [
       'with a number for an age',
       '  a: { endpoint: token.requests, max_age: «7 }',
-      'max_age is 7; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is 7; allowed is a duration, a whole number with the unit s, m, h, d or w, such as 7d, or { auto: [1d, 30d] } to learn it within these bounds',
     ],
     [
       'with an age beyond a century',

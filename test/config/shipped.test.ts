@@ -114,6 +114,8 @@ describe('the example', () => {
       'exclusiveMinimum',
       'propertyNames',
       'minLength',
+      'minItems',
+      'maxItems',
     ]);
     const prices = new Set(everyEndpoint);
     const wanted = [

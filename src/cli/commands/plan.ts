@@ -23,6 +23,10 @@ export const plan = command({
     from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
     to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
     limit: { type: 'number', min: 1, value: 'REQUESTS', about: 'As for sync --limit.' },
+    explain: {
+      type: 'flag',
+      about: 'List each request of a new run with its decision, its max_age and the reason, instead of the quote.',
+    },
     output: {
       type: 'text',
       value: 'FILE',
@@ -80,6 +84,10 @@ export const plan = command({
       ...(args.to !== undefined && { to: args.to }),
       ...(args.limit !== undefined && { limit: args.limit }),
     };
+    if (args.explain) {
+      const { explainRequests } = await import('./plan/explain-requests.ts');
+      return explainRequests(context, config, args.names, options);
+    }
     const made = await withWarehouse(context, config, async (warehouse) => {
       const [{ quoteSyncs, summarizePlan }, { makeSavedPlan }, { ensureSchema }] = await Promise.all([
         import('../../flow/forecast/quote-syncs.ts'),

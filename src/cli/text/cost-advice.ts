@@ -20,7 +20,9 @@ export function adviceOf(costs: Costs, config: Pick<Config, 'syncs'>, now: Date)
   return [
     ...logAdvice(costs, config, now),
     ...balanceAdvice(costs, now),
-    ...config.syncs.flatMap(({ name, maxAgeMs }) => savingAdvice(name, maxAgeMs, costs.savings)),
+    ...config.syncs.flatMap(({ name, maxAgeMs, autoAge }) =>
+      autoAge ? [] : savingAdvice(name, maxAgeMs, costs.savings),
+    ),
     ...failureAdvice(costs),
   ];
 }

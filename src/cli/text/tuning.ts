@@ -53,8 +53,9 @@ const largest = (changes: readonly (Change | undefined)[]): readonly Change[] =>
     .toSorted((a, b) => b.savedPoints - a.savedPoints)
     .slice(0, 1);
 
-function ageChange({ name, maxAgeMs }: SyncDefinition, { savings }: TuningInput): Change | undefined {
-  const best = savingMaxAge(name, maxAgeMs, savings);
+function ageChange({ name, maxAgeMs, autoAge }: SyncDefinition, { savings }: TuningInput): Change | undefined {
+  // A learned age follows the answers by itself.
+  const best = autoAge ? undefined : savingMaxAge(name, maxAgeMs, savings);
   if (!best) return undefined;
   const { maxAgeDays, savedPoints, savedAnswers, lateAnswers } = best;
   const late = lateAnswers === 0 ? 'none' : withThousands(lateAnswers);

@@ -8,7 +8,7 @@ import type { Run } from '../../ledger/runs.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { inputFiles } from '../../plan/input-files.ts';
 import { type Inputs, openInputs } from '../../plan/inputs.ts';
-import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../control/freshness/max-age.ts';
+import { agesOfSync, type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../control/freshness/max-age.ts';
 import { planTasks } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
 import { UsageError } from '../../errors.ts';
@@ -52,11 +52,12 @@ export async function planSync(
   assumed?: Watermarks,
 ): Promise<SyncPlan> {
   const inputs = await inputsOf(warehouse, definition);
-  const watermarks = assumed ?? (await readWatermarks(operationsOf(warehouse), definition.name));
+  const ops = operationsOf(warehouse);
+  const watermarks = assumed ?? (await readWatermarks(ops, definition.name));
   const maxAgeOf = options.refresh
     ? neverFresh
-    : sinceResets(definition, await maxAgesOf(definition, inputs), watermarks, now);
-  const failedRun = options.failed ? await repeatedRun(operationsOf(warehouse), definition, options) : undefined;
+    : sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks, now);
+  const failedRun = options.failed ? await repeatedRun(ops, definition, options) : undefined;
   const context = { options, watermarks, failedRun, maxAgeOf, now };
   const planned = options.failed ? failedParts : planParts;
   const { limit } = options;
@@ -176,7 +177,7 @@ export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Prom
 /** No answer is fresh. */
 const neverFresh: MaxAgeOf = () => undefined;
 
-/** The maximum ages for a continued run. Inputs may set them, and the ledger does not store them. */
+/** The maximum ages for a continued run. Inputs may set them or answers teach them, and the ledger does not store them. */
 export async function rereadMaxAges(
   warehouse: Warehouse,
   definition: SyncDefinition,
@@ -185,10 +186,16 @@ export async function rereadMaxAges(
   options: Omit<PlanOptions, 'refresh'> = {},
 ): Promise<MaxAgeOf> {
   if (run.definitionHash === refreshHash(definition, options)) return neverFresh;
-  const watermarks = await readWatermarks(operationsOf(warehouse), definition.name);
-  if (!mayHaveInputAges(definition)) return sinceResets(definition, () => definition.maxAgeMs, watermarks, now);
+  const ops = operationsOf(warehouse);
+  const watermarks = await readWatermarks(ops, definition.name);
+  if (!mayHaveInputAges(definition) && !definition.autoAge)
+    return sinceResets(definition, () => definition.maxAgeMs, watermarks, now);
   try {
-    const maxAgeOf = await maxAgesOf(definition, await inputsOf(warehouse, definition));
+    const maxAgeOf = await maxAgesOf(
+      definition,
+      await inputsOf(warehouse, definition),
+      await agesOfSync(ops, definition),
+    );
     return sinceResets(definition, maxAgeOf, watermarks, now);
   } catch (error) {
     // The plan is valid without its inputs, but the ages that they set are unknown.

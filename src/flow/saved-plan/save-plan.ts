@@ -74,7 +74,9 @@ async function savedSyncOf(
 }
 
 const definitionDigest = (definition: SyncDefinition, options: PlanOptions): string =>
-  digestOf(canonicalJson([planHash(definition, options), definition.maxAgeMs, definition.inDoubt]));
+  digestOf(
+    canonicalJson([planHash(definition, options), definition.maxAgeMs, definition.autoAge ?? null, definition.inDoubt]),
+  );
 
 /** The location of the warehouse without a user or a password. */
 function placeOf({ warehouse: { url, schema } }: Config): string {

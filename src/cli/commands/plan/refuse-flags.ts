@@ -7,7 +7,7 @@ export type PlanFlags = Readonly<Record<string, unknown>> & { readonly names: re
 /** The flags of each mode that is no plan, with the one that selects the mode first. */
 const MODES: readonly (readonly [string, ...string[]])[] = [['against', 'fail-above', 'markdown'], ['for'], ['until']];
 
-const PLAN_FLAGS: readonly string[] = ['refresh', 'failed', 'from', 'to', 'limit', 'output'];
+const PLAN_FLAGS: readonly string[] = ['refresh', 'failed', 'from', 'to', 'limit', 'explain', 'output'];
 
 /** Throws a UsageError for flags that have no effect together. */
 export function refuseFlags(flags: PlanFlags): void {
@@ -24,6 +24,8 @@ export function refuseFlags(flags: PlanFlags): void {
       throw new UsageError('plan: --failed is given with --output; a saved plan contains all inputs of its syncs', {
         next: 'Leave one of them out.',
       });
+    if (isGiven('explain') && isGiven('output'))
+      throw new UsageError('plan: --explain is given with --output', { next: 'Leave one of them out.' });
     return;
   }
   const [first, ...others] = allowed;
