@@ -167,6 +167,9 @@ export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
 /** The lease that a rebuild and an erasure hold, besides the leases of the known syncs. */
 export const REBUILD_LEASE = 'rebuild';
 
+/** The lease of work that copies rows from stored answers, so that an erasure does not miss the copies. */
+export const COPY_LEASE = 'copy';
+
 /**
  * Throws a HeldError during a rebuild or an erasure, which would lose or miss rows that are loaded meanwhile. Call it
  * while holding the sync's lease: a rebuild first acquires its own lease and then checks for others.

@@ -185,6 +185,32 @@ describe('after a sync', () => {
     expect((await sluice(['replay', 'grups'])).code).toBe(2);
   });
 
+  it('shows the tables as of an earlier time, and drops them again', async () => {
+    expect(await result('replay', '--as-of', '2199-01-01')).toMatchObject({
+      schema: 'sluice_as_of_2199_01_01',
+      asOf: '2199-01-01T23:59:59.999Z',
+      left: 0,
+    });
+    const count = 'select count(*)::int as n from';
+    expect(await result('query', `${count} sluice_as_of_2199_01_01.pronet_groups`)).toEqual(
+      await result('query', `${count} sluice.pronet_groups`),
+    );
+    expect(await sluice(['replay', '--as-of', '2000-01-01T00:00:00Z', '--schema', 'empty'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('empty holds the tables as of 2000-01-01T00:00:00.000Z: 0 answers, 0 rows written'),
+    });
+    for (const name of ['sluice_as_of_2199_01_01', 'empty'])
+      expect(await sluice(['replay', '--drop', name])).toMatchObject({ code: 0, out: `dropped the schema ${name}\n` });
+    for (const [words, because] of [
+      [['--drop', 'sluice'], '--as-of created no schema'],
+      [['--as-of', '2026-02-30'], '; allowed is a day such as 2026-03-05'],
+      [['--schema', 'a'], '--schema is given without --as-of'],
+      [['--as-of', '2026-03-05', '--rebuild'], '--rebuild, --as-of cannot be given together'],
+      [['--drop', 'a', '--as-of', '2026-03-05'], '--as-of, --drop cannot be given together'],
+    ] as const)
+      expect(await sluice(['replay', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(because) });
+  });
+
   it('finds the schema as declared, and reports when it was changed', async () => {
     expect(await sluice(['check'])).toMatchObject({
       code: 0,

@@ -16,15 +16,39 @@ export const replay = command({
     '--rebuild fills new tables from all answers, and then gives the existing tables the same rows in one transaction. ' +
     'It keeps columns, views and references that users added, and refuses to delete rows that they depend on. Needs no token.',
   logs: true,
-  options: { ...configOption, rebuild: { type: 'flag', about: 'Rebuild all tables; accepts no names.' } },
+  options: {
+    ...configOption,
+    rebuild: { type: 'flag', about: 'Rebuild all tables; accepts no names.' },
+    'as-of': {
+      type: 'text',
+      value: 'TIME',
+      about:
+        'Load the answers received up to the end of a UTC day, or up to an instant such as 2026-03-05T12:00:00Z, into tables in a schema of their own; accepts no names. The present tables do not change.',
+    },
+    schema: {
+      type: 'text',
+      value: 'NAME',
+      about: 'With --as-of: the schema to create (default: sluice_as_of_2026_03_05 for that day).',
+    },
+    drop: { type: 'text', value: 'NAME', about: 'Drop a schema that --as-of created.' },
+  },
   positionals: {
     names: { takes: 'many', completes: 'syncs', about: 'Syncs whose answers are loaded again (default: all).' },
   },
   examples: [
     { line: 'sluice replay pages', about: 'Load the answers of one sync again.' },
     { line: 'sluice replay --rebuild', about: 'Rebuild every table, after an update of Sluice.' },
+    {
+      line: 'sluice replay --as-of 2026-03-05 --schema march',
+      about: 'Load the tables as they were at the end of a day into the schema march.',
+    },
+    { line: 'sluice replay --drop march', about: 'Drop these tables again.' },
   ],
-  run: async ({ names, rebuild, config: flag }, context) => {
+  run: async ({ names, rebuild, config: flag, 'as-of': asOf, schema, drop }, context) => {
+    if (asOf !== undefined || schema !== undefined || drop !== undefined) {
+      const { replayBeside } = await import('./replay/replay-beside.ts');
+      return replayBeside(context, flag, { names, rebuild, asOf, schema, drop });
+    }
     if (rebuild && names.length > 0) {
       throw new UsageError('replay: --rebuild rebuilds the tables of all syncs, so it accepts no names', {
         next: 'Leave out the names, or --rebuild.',

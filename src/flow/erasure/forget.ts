@@ -4,10 +4,11 @@ import { eraseIn, type ErasureResult, type ErasureOptions } from './erase.ts';
 import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
+import { asOfSchemas, dropAsOfSchema } from '../as-of/schema.ts';
 import { removeLeftRebuilds } from '../rebuild/schema.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { recordSpooled } from './store.ts';
-import { assertLease, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
+import { assertLease, COPY_LEASE, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -72,7 +73,11 @@ export async function forget(
   const target = targetOf(options.table, options.key);
   const ops = operationsOf(warehouse);
   const syncs = await ops.selectFrom('runs').select('sync').distinct().orderBy('sync').execute();
-  const held = await acquireAll(warehouse, [REBUILD_LEASE, ...syncs.map(({ sync }) => syncLease(sync))], effects);
+  const held = await acquireAll(
+    warehouse,
+    [REBUILD_LEASE, COPY_LEASE, ...syncs.map(({ sync }) => syncLease(sync))],
+    effects,
+  );
   try {
     await assertNoOtherRuns(warehouse, ops, held);
     if (!options.dryRun) await removeCopies(warehouse);
@@ -109,7 +114,8 @@ const referredTo = (cause: unknown): UsageError =>
   });
 
 /**
- * Removes the copies of all rows that killed rebuilds left. Throws a UsageError if a copy cannot be removed because
+ * Removes the copies of all rows that killed rebuilds left, and the schemas of earlier times, which can be loaded again
+ * without the entity. Throws a UsageError if a copy cannot be removed because
  * other objects use it.
  */
 async function removeCopies(warehouse: Warehouse): Promise<void> {
@@ -118,6 +124,11 @@ async function removeCopies(warehouse: Warehouse): Promise<void> {
     throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows from a killed rebuild and is in use.`, {
       next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run the command again.',
     });
+  for (const name of await asOfSchemas(warehouse))
+    if (!(await dropAsOfSchema(warehouse, name)))
+      throw new UsageError(`forget: ${name} holds rows as of an earlier time and is in use.`, {
+        next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run the command again.',
+      });
 }
 
 /** Rolls back the transaction of a dry run. */

@@ -32,11 +32,16 @@ export async function createRebuildSchema(
     await sql`create schema ${sql.id(name)}`.execute(tx);
     await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(commentOf(id)))}`.execute(tx);
     await ops.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
-    await sql`set local search_path to ${sql.id(name)}`.execute(tx);
-    for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
-    await releaseListKeys(tx, { schema: name, ops: warehouse.ops });
+    await createEmptyTables(tx, name, warehouse.ops);
     return { id, name };
   });
+}
+
+/** Creates every analyst table, empty, in this schema. Call it in a transaction. */
+export async function createEmptyTables(tx: QueryExecutorProvider, schema: string, ops: string): Promise<void> {
+  await sql`set local search_path to ${sql.id(schema)}`.execute(tx);
+  for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
+  await releaseListKeys(tx, { schema, ops });
 }
 
 async function freeName(db: QueryExecutorProvider, schema: string): Promise<string> {

@@ -13,6 +13,8 @@ export interface AnswerSelection {
   readonly names: readonly string[];
   /** Only answers with something in quarantine. */
   readonly quarantined: boolean;
+  /** Only answers that were received, for requests that were planned, up to this time. */
+  readonly until?: Date | undefined;
 }
 
 /** A stored answer, for one sync and one request that it served. */
@@ -80,6 +82,8 @@ export async function listStored(ops: Ops, selection: AnswerSelection): Promise<
       'in',
       ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null),
     );
+  const { until } = selection;
+  if (until) query = query.where('a.received_at', '<=', until).where('r.planned_at', '<=', until);
   const rows = await query.execute();
   return rows.map(({ answerId, bytes, sync, request_key: requestKey, request }) => ({
     answerId,

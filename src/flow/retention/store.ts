@@ -17,7 +17,11 @@ export interface GoneBodies {
  */
 export async function goneBodies(
   ops: Ops,
-  { names, quarantined }: { readonly names: readonly string[]; readonly quarantined: boolean },
+  {
+    names,
+    quarantined,
+    until,
+  }: { readonly names: readonly string[]; readonly quarantined: boolean; readonly until?: Date | undefined },
 ): Promise<GoneBodies | null> {
   const row = await ops
     .selectFrom('answers as a')
@@ -26,6 +30,7 @@ export async function goneBodies(
     .select(sql<Date | null>`max(a.received_at)`.as('to'))
     .where('a.pruned_at', 'is not', null)
     .$if(names.length > 0, (all) => all.where('a.sync', 'in', [...names]))
+    .$if(until !== undefined, (all) => all.where('a.received_at', '<=', until as Date))
     .$if(quarantined, (all) =>
       all.where('a.id', 'in', ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null)),
     )

@@ -1,0 +1,90 @@
+/** Schemas with the tables as of an earlier time. Sluice creates, marks and drops them, and drops no schema without its mark. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { UsageError } from '../../errors.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
+import { literal } from '../../warehouse/sql/identifiers.ts';
+import { tables } from '../../warehouse/schema/tables.ts';
+import { createEmptyTables } from '../rebuild/schema.ts';
+import { LOCK_WITHIN_MS } from '../rebuild/patiently.ts';
+
+type Database = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
+
+/** The mark is the comment of the schema. It names the warehouse's own schema, since a database may hold several. */
+const markOf = ({ schema }: Pick<Warehouse, 'schema'>): string => `Tables of ${schema} as of `;
+const REMOVED_BY = 'sluice replay --drop removes this schema.';
+const UNFINISHED = '; not complete';
+
+const NAME = /^(?!pg_)[a-z][a-z0-9_]{0,58}$/;
+
+/** Creates the schema with empty tables, marked as not complete. Throws a UsageError if the name is not free. */
+export async function createAsOfSchema(warehouse: Database, name: string, asOf: Date): Promise<void> {
+  if (!NAME.test(name))
+    throw new UsageError(
+      `replay: --schema is ${JSON.stringify(name)}; allowed are at most 59 lower-case letters, digits and _, beginning with a letter, not with pg_`,
+    );
+  try {
+    await warehouse.db.transaction().execute(async (tx) => {
+      await sql`create schema ${sql.id(name)}`.execute(tx);
+      await mark(tx, warehouse, { name, asOf, suffix: UNFINISHED });
+      await createEmptyTables(tx, name, warehouse.ops);
+    });
+  } catch (error) {
+    if (errorCode(error) !== '42P06') throw error;
+    const isOurs = (await asOfSchemas(warehouse)).includes(name);
+    throw new UsageError(`replay: the schema ${name} exists`, {
+      next: isOurs
+        ? `Drop it with sluice replay --drop ${name}, or choose another name with --schema.`
+        : 'Choose another name with --schema.',
+      cause: error,
+    });
+  }
+}
+
+/** Marks the schema as complete. */
+export const completeAsOfSchema = ({ db, schema }: Database, name: string, asOf: Date): Promise<void> =>
+  mark(db, { schema }, { name, asOf, suffix: '' });
+
+interface Mark {
+  readonly name: string;
+  readonly asOf: Date;
+  readonly suffix: string;
+}
+
+async function mark(
+  db: QueryExecutorProvider,
+  warehouse: Pick<Warehouse, 'schema'>,
+  { name, asOf, suffix }: Mark,
+): Promise<void> {
+  const comment = `${markOf(warehouse)}${asOf.toISOString()}${suffix}. ${REMOVED_BY}`;
+  await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(comment))}`.execute(db);
+}
+
+/** Returns the names of the marked schemas of this warehouse, complete or not. */
+export async function asOfSchemas(warehouse: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select nspname as name from pg_namespace
+    where starts_with(obj_description(oid, 'pg_namespace'), ${markOf(warehouse)})
+      and right(obj_description(oid, 'pg_namespace'), ${REMOVED_BY.length}) = ${REMOVED_BY}
+    order by 1`.execute(warehouse.db);
+  return rows.map(({ name }) => name);
+}
+
+const IN_USE = '55P03';
+const DEPENDED_UPON = '2BP01';
+
+/** Drops a marked schema; false if other objects depend on it, were added to it, or use it. */
+export async function dropAsOfSchema({ db }: Database, name: string): Promise<boolean> {
+  try {
+    await db.transaction().execute(async (tx) => {
+      await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
+      // Without cascade, since objects that users added or derived belong to them.
+      await sql`drop table if exists ${sql.join(tables.map((it) => sql.id(name, it.name)))}`.execute(tx);
+      await sql`drop schema ${sql.id(name)}`.execute(tx);
+    });
+    return true;
+  } catch (error) {
+    if ([IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
