@@ -14,9 +14,15 @@ import type { Notice } from '../ledger/summary.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { channelsOf } from './channels.ts';
 import type { DeliveryEffects } from './delivery.ts';
-import { type EndedSync, forecastCondition, quarantineConditions, runConditions } from './conditions.ts';
+import {
+  checkConditions,
+  type EndedSync,
+  forecastCondition,
+  quarantineConditions,
+  runConditions,
+} from './conditions.ts';
 import { payloadOf } from './payload.ts';
-import { readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
+import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
 
 export interface AlertEffects extends DeliveryEffects {
   readonly now: () => Date;
@@ -83,10 +89,10 @@ async function conditionsOf(
   now: Date,
 ): Promise<AlertCondition[]> {
   const conditions = runConditions(syncs);
-  if (alerts.on.includes('quarantine')) {
-    const names = syncs.map(({ sync }) => sync);
+  const names = syncs.map(({ sync }) => sync);
+  if (alerts.on.includes('quarantine'))
     conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
-  }
+  if (alerts.on.includes('check')) conditions.push(...checkConditions(await readFailedChecks(warehouse, names)));
   // Only a reading of the request log brings new information about points.
   if (alerts.on.includes('forecast') && syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT)) {
     const forecast = await readPointsForecast(warehouse);

@@ -7,7 +7,7 @@ export const alertTables = {
     'Alerts and their deliveries: one row per sync and kind that was ever raised.',
     {
       sync: text('Name of the sync in the config; `(all)` for an alert about all syncs.'),
-      kind: oneOf('Kind of the alert.', ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine']),
+      kind: oneOf('Kind of the alert.', ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine', 'check']),
       state: oneOf('State of the alert.', ['raised', 'cleared']),
       since: timestamp('Time of the last change of state.'),
       because: text('Reason for the state.'),
