@@ -20,9 +20,7 @@ export type EndedSync = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state
  * did not start, or if a signal stopped it.
  */
 export function runConditions(syncs: readonly EndedSync[]): AlertCondition[] {
-  return syncs.flatMap((ended) => {
-    const notBegun = ended.runId === null && ended.state === 'interrupted';
-    if (notBegun || ended.exitCode === HELD || BY_SIGNAL.test(ended.error ?? '')) return [];
+  return syncs.filter(isConclusive).flatMap((ended) => {
     const current = kindOf(ended);
     return (['failed', 'partial', 'out_of_points'] as const).map((kind) => ({
       sync: ended.sync,
@@ -34,6 +32,12 @@ export function runConditions(syncs: readonly EndedSync[]): AlertCondition[] {
       runId: ended.runId,
     }));
   });
+}
+
+/** False for a run that says nothing: another process holds its sync, it did not start, or a signal stopped it. */
+export function isConclusive({ runId, state, exitCode, error }: EndedSync): boolean {
+  const notBegun = runId === null && state === 'interrupted';
+  return !notBegun && exitCode !== HELD && !BY_SIGNAL.test(error ?? '');
 }
 
 function kindOf({ exitCode, state }: EndedSync): 'failed' | 'partial' | 'out_of_points' | undefined {

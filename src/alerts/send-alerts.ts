@@ -17,11 +17,14 @@ import type { DeliveryEffects } from './delivery.ts';
 import {
   checkConditions,
   type EndedSync,
+  isConclusive,
   forecastCondition,
   quarantineConditions,
   runConditions,
 } from './conditions.ts';
 import { payloadOf } from './payload.ts';
+import { changeConditions } from './run-changes.ts';
+import { readChargedCalls, readRunFacts } from './run-facts.ts';
 import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
 
 export interface AlertEffects extends DeliveryEffects {
@@ -93,10 +96,23 @@ async function conditionsOf(
   if (alerts.on.includes('quarantine'))
     conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
   if (alerts.on.includes('check')) conditions.push(...checkConditions(await readFailedChecks(warehouse, names)));
+  if (CHANGES.some((kind) => alerts.on.includes(kind))) conditions.push(...(await changesOf(warehouse, syncs)));
   // Only a reading of the request log brings new information about points.
   if (alerts.on.includes('forecast') && syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT)) {
     const forecast = await readPointsForecast(warehouse);
     if (forecast) conditions.push(forecastCondition(forecast, budget, alerts, now));
   }
   return conditions.filter(({ kind }) => alerts.on.includes(kind));
+}
+
+const CHANGES = ['contract', 'price', 'access', 'counts'] as const;
+
+async function changesOf(warehouse: AlertDatabase, syncs: readonly EndedSync[]): Promise<AlertCondition[]> {
+  const conditions: AlertCondition[] = [];
+  for (const ended of syncs.filter(isConclusive)) {
+    const { runId } = ended;
+    const facts = runId === null ? undefined : await readRunFacts(warehouse, { ...ended, runId });
+    if (facts) conditions.push(...changeConditions(ended, facts, await readChargedCalls(warehouse, ended.sync)));
+  }
+  return conditions;
 }

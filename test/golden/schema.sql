@@ -4586,7 +4586,7 @@ create view sluice."web_page_overview" (
 create table sluice_ops."alerts" (
   -- Name of the sync in the config; `(all)` for an alert about all syncs.
   "sync" text not null,
-  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine, check.
+  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine, check, contract, price, access, counts.
   "kind" text not null,
   -- State of the alert. One of raised, cleared.
   "state" text not null,

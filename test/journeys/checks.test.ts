@@ -29,7 +29,9 @@ syncs:
 function groupService() {
   const answers = new Map<string, Responded>();
   const group = (name: string, more: Readonly<Record<string, unknown>> = {}): Responded => ({
-    body: JSON.stringify([{ urn: { type: 'group', value: name }, name, url: 'u', description: 'd', ...more }]),
+    body: JSON.stringify([
+      { urn: { type: 'group', value: name }, name, url: 'u', member_count: 1, description: 'd', ...more },
+    ]),
   });
   const respond = ({ endpoint, body }: RespondRequest): Responded | undefined => {
     if (endpoint !== 'pronet.group') return undefined;
