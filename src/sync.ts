@@ -31,7 +31,7 @@ export async function runSync(
           onStop(stopped);
           syncRun.onStop?.(stopped);
         });
-        const outcome = { lease: held.lease, stop, missing, aborted: signal.aborted };
+        const outcome = { lease: held.lease, stop, missing, aborted: signal.aborted, signal: held.signal };
         return concludeOpenRun(invocation, syncRun, open, outcome);
       }),
     ),

@@ -6,6 +6,7 @@ import type { SyncSummary } from '../ledger/summary.ts';
 
 /** The exit codes that decide the kind of alert. */
 const COMPLETE = 0;
+const REJECTS = 4;
 const OUT_OF_POINTS = 6;
 const HELD = 7;
 /** The error text of a run that a person or a scheduler ended. */
@@ -19,9 +20,7 @@ export type EndedSync = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state
  * did not start, or if a signal stopped it.
  */
 export function runConditions(syncs: readonly EndedSync[]): AlertCondition[] {
-  return syncs.flatMap((ended) => {
-    const notBegun = ended.runId === null && ended.state === 'interrupted';
-    if (notBegun || ended.exitCode === HELD || BY_SIGNAL.test(ended.error ?? '')) return [];
+  return syncs.filter(isConclusive).flatMap((ended) => {
     const current = kindOf(ended);
     return (['failed', 'partial', 'out_of_points'] as const).map((kind) => ({
       sync: ended.sync,
@@ -35,8 +34,15 @@ export function runConditions(syncs: readonly EndedSync[]): AlertCondition[] {
   });
 }
 
+/** False for a run that says nothing: another process holds its sync, it did not start, or a signal stopped it. */
+export function isConclusive({ runId, state, exitCode, error }: EndedSync): boolean {
+  const notBegun = runId === null && state === 'interrupted';
+  return !notBegun && exitCode !== HELD && !BY_SIGNAL.test(error ?? '');
+}
+
 function kindOf({ exitCode, state }: EndedSync): 'failed' | 'partial' | 'out_of_points' | undefined {
-  if (exitCode === COMPLETE) return undefined;
+  // Only failed checks end a complete run with 4, and they have alerts of their own.
+  if (exitCode === COMPLETE || (exitCode === REJECTS && state === 'complete')) return undefined;
   if (exitCode === OUT_OF_POINTS) return 'out_of_points';
   return state === 'partial' ? 'partial' : 'failed';
 }
@@ -63,6 +69,22 @@ export function quarantineConditions(
     runId: null,
   }));
 }
+
+/** The current checks of severity `error` that failed or could not run, by sync, for the syncs that ran. */
+export type FailedChecks = readonly { readonly sync: string; readonly failed: readonly string[] }[];
+
+export const checkConditions = (checks: FailedChecks): AlertCondition[] =>
+  checks.map(({ sync, failed }) => ({
+    sync,
+    kind: 'check',
+    isRaised: failed.length > 0,
+    because:
+      failed.length > 0
+        ? `${failed.length === 1 ? 'a check' : `${failed.length} checks`} failed: ${failed.join(' | ')}`
+        : 'no check fails',
+    next: failed.length > 0 ? 'Read the results with sluice query "select * from check_status".' : null,
+    runId: null,
+  }));
 
 /** Points left and the rate of spending, from the request log. */
 export interface PointsForecast {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import type { PointsForecast, QuarantineCounts } from './conditions.ts';
+import type { FailedChecks, PointsForecast, QuarantineCounts } from './conditions.ts';
 
 /** The number of open entries of each of these syncs, including zeros. */
 export async function readQuarantineCounts(
@@ -18,6 +18,17 @@ export async function readQuarantineCounts(
     .select(['sync', sql<number>`count(*)::float8`.as('open')])
     .execute();
   return syncs.map((sync) => ({ sync, open: rows.find((it) => it.sync === sync)?.open ?? 0 }));
+}
+
+/** The failed checks of each of these syncs, including syncs without any. */
+export async function readFailedChecks(
+  { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
+  syncs: readonly string[],
+): Promise<FailedChecks> {
+  const { rows } = await sql<{ sync: string; text: string }>`
+    select sync, check_name || ': ' || message || '; allowed: ' || allowed as text from ${sql.id(schema, 'check_status')}
+    where severity = 'error' and status in ('fail', 'error') order by sync, check_name`.execute(db);
+  return syncs.map((sync) => ({ sync, failed: rows.filter((it) => it.sync === sync).map(({ text }) => text) }));
 }
 
 /**

@@ -14,9 +14,18 @@ import type { Notice } from '../ledger/summary.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { channelsOf } from './channels.ts';
 import type { DeliveryEffects } from './delivery.ts';
-import { type EndedSync, forecastCondition, quarantineConditions, runConditions } from './conditions.ts';
+import {
+  checkConditions,
+  type EndedSync,
+  isConclusive,
+  forecastCondition,
+  quarantineConditions,
+  runConditions,
+} from './conditions.ts';
 import { payloadOf } from './payload.ts';
-import { readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
+import { changeConditions } from './run-changes.ts';
+import { readChargedCalls, readRunFacts } from './run-facts.ts';
+import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
 
 export interface AlertEffects extends DeliveryEffects {
   readonly now: () => Date;
@@ -83,14 +92,27 @@ async function conditionsOf(
   now: Date,
 ): Promise<AlertCondition[]> {
   const conditions = runConditions(syncs);
-  if (alerts.on.includes('quarantine')) {
-    const names = syncs.map(({ sync }) => sync);
+  const names = syncs.map(({ sync }) => sync);
+  if (alerts.on.includes('quarantine'))
     conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
-  }
+  if (alerts.on.includes('check')) conditions.push(...checkConditions(await readFailedChecks(warehouse, names)));
+  if (CHANGES.some((kind) => alerts.on.includes(kind))) conditions.push(...(await changesOf(warehouse, syncs)));
   // Only a reading of the request log brings new information about points.
   if (alerts.on.includes('forecast') && syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT)) {
     const forecast = await readPointsForecast(warehouse);
     if (forecast) conditions.push(forecastCondition(forecast, budget, alerts, now));
   }
   return conditions.filter(({ kind }) => alerts.on.includes(kind));
+}
+
+const CHANGES = ['contract', 'price', 'access', 'counts'] as const;
+
+async function changesOf(warehouse: AlertDatabase, syncs: readonly EndedSync[]): Promise<AlertCondition[]> {
+  const conditions: AlertCondition[] = [];
+  for (const ended of syncs.filter(isConclusive)) {
+    const { runId } = ended;
+    const facts = runId === null ? undefined : await readRunFacts(warehouse, { ...ended, runId });
+    if (facts) conditions.push(...changeConditions(ended, facts, await readChargedCalls(warehouse, ended.sync)));
+  }
+  return conditions;
 }

@@ -32,8 +32,8 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   rejects: {
     short: 'too many rejects',
     meaning:
-      'The run finished, but more items and inputs were rejected than `accept.rejects` allows, or an answer could not be read. With `--fail-on-truncated`, also if more items may exist than the service returned. With `plan --fail-above`: a month costs more points in addition than allowed.',
-    next: 'Run `sluice quarantine`, fix the inputs, and load again with `sluice quarantine retry`. After `plan`, review the change of the config.',
+      'The run finished, but more items and inputs were rejected than `accept.rejects` allows, or an answer could not be read. Also if a check of severity `error` failed; the rows stay loaded. With `--fail-on-truncated`, also if more items may exist than the service returned. With `plan --fail-above`: a month costs more points in addition than allowed.',
+    next: 'Run `sluice quarantine`, fix the inputs, and load again with `sluice quarantine retry`. After a failed check, read `check_status`. After `plan`, review the change of the config.',
   },
   transient: {
     short: 'transient',

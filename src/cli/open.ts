@@ -10,7 +10,10 @@ import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
 import { packageFolder } from './package.ts';
 
-/** The config that the flag, the environment or the working folder names. Its secrets are redacted from now on. */
+/**
+ * The config that the flag, the environment or the working folder names. Its secrets are redacted from now on. Throws a
+ * UsageError if it is not valid, also if a check names a column that is not declared.
+ */
 export async function readConfig(context: Context, flag: string | undefined): Promise<Config> {
   const [{ configPath }, { loadConfig }] = await Promise.all([
     import('../config/find.ts'),
@@ -18,8 +21,16 @@ export async function readConfig(context: Context, flag: string | undefined): Pr
   ]);
   const config = await loadConfig(configPath(flag, context.env, existsSync), context.env);
   registerSecrets(context, config);
+  await assertColumns(config);
   context.log.debug('config', { file: config.file });
   return config;
+}
+
+/** Checks the columns that checks name. Only such checks need the declarations of the tables. */
+async function assertColumns({ syncs }: Config): Promise<void> {
+  if (!syncs.some(({ checks = [] }) => checks.some(({ rule }) => rule.kind === 'nulls'))) return;
+  const { assertCheckColumns } = await import('../flow/checks/nulls.ts');
+  assertCheckColumns(syncs);
 }
 
 /** Redacts the secrets of a config in all later output. */

@@ -4,7 +4,18 @@ import { DAY_MS } from '../day.ts';
 import { duration } from './values/quantity.ts';
 
 /** The conditions that raise an alert. */
-export const ALERT_KINDS = ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine'] as const;
+export const ALERT_KINDS = [
+  'failed',
+  'partial',
+  'out_of_points',
+  'forecast',
+  'quarantine',
+  'check',
+  'contract',
+  'price',
+  'access',
+  'counts',
+] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 const WEBHOOK = 'allowed is an http or https address without a login, such as https://hooks.example.com/abc';
@@ -44,7 +55,7 @@ export const alerts = z
       ),
   })
   .describe(
-    'Where to send alerts: about runs that fail or end partial or out of points, quarantine entries, and the forecast of points.',
+    'Where to send alerts: about runs that fail or end partial or out of points, quarantine entries, failed checks, changes of the service, and the forecast of points.',
   );
 
 /** The default of `alerts.forecast`. */

@@ -4,6 +4,7 @@ import type { RequestBody } from '../service/request-body.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
 import type { AlertKind } from './alerts.ts';
 import type { AgeBounds } from './values/max-age.ts';
+import type { CheckDefinition } from './checks.ts';
 import type { Secret } from './values/secret.ts';
 import type { Tags } from './values/tags.ts';
 
@@ -112,6 +113,8 @@ export interface SyncDefinition {
   readonly tags: Tags;
   /** Limit of concurrent requests of this sync, which then runs in one process; undefined for that of the service. */
   readonly inFlight?: number | undefined;
+  /** The checks of the data after a run; absent if there are none. */
+  readonly checks?: readonly CheckDefinition[] | undefined;
   /** Changes when a setting that affects the requests changes. Only the same definition continues a run. */
   readonly hash: string;
   /**

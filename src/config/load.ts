@@ -187,7 +187,7 @@ function priceOf(price: number | { readonly points: number; readonly per?: numbe
 /** The syncs of all files, which form one set. */
 function syncsOf([main, ...included]: readonly ConfigFile[], settings: Settings | undefined): SyncDefinition[] {
   if (!main) return [];
-  const defaults = settings ? defaultsOf(main.tree, settings, main.report) : NO_DEFAULTS;
+  const defaults = settings ? defaultsOf(main.tree, settings, main) : NO_DEFAULTS;
   const inFlight = settings?.service.in_flight;
   const named = new Map<string, NamedSync>();
   const syncs: SyncDefinition[] = [];

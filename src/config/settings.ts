@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
 import { alerts } from './alerts.ts';
 import { maxAge } from './values/max-age.ts';
+import { checks } from './checks.ts';
 import { duration, share } from './values/quantity.ts';
 import { tagName, tags, tagValue } from './values/tags.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
@@ -180,6 +181,7 @@ const inherited = {
     .describe(
       'Limit of concurrent requests of the sync, at most service.in_flight (default: service.in_flight). A sync with a limit of its own runs in one process.',
     ),
+  checks: checks.optional(),
 };
 
 const INCLUDE = 'allowed is a path or a pattern such as syncs/*.yaml, or a list of them';

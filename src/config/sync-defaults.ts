@@ -1,8 +1,10 @@
 /** Settings that apply to every sync without its own: those of `defaults`, and `accept` and `in_doubt` of the file. */
+import { checksOf } from './checks.ts';
 import { scheduleOf } from './schedule.ts';
 import { type fileSchema, INHERITED } from './settings.ts';
 import type { SyncDefinition } from './definition.ts';
 import type { ReportProblem } from './document/problem.ts';
+import type { SourceFile } from './document/source.ts';
 import { type MapTree, entryOf, type Tree } from './document/tree.ts';
 import type { MaxAge } from './values/max-age.ts';
 import type { Tags } from './values/tags.ts';
@@ -18,6 +20,7 @@ export interface SyncDefaults {
   readonly budgetPerRun: number | undefined;
   readonly inFlight: number | undefined;
   readonly tags: Tags | undefined;
+  readonly checks: SyncDefinition['checks'];
 }
 
 export const NO_DEFAULTS: SyncDefaults = {
@@ -28,13 +31,14 @@ export const NO_DEFAULTS: SyncDefaults = {
   budgetPerRun: undefined,
   inFlight: undefined,
   tags: undefined,
+  checks: undefined,
 };
 
 /** The defaults of a config. Reports a key that is set both beside `syncs` and in `defaults`. */
 export function defaultsOf(
   tree: MapTree,
   { accept, in_doubt, service, defaults = {} }: Settings,
-  report: ReportProblem,
+  { source, report }: { readonly source: SourceFile; readonly report: ReportProblem },
 ): SyncDefaults {
   const written = entryOf(tree, 'defaults')?.value;
   for (const key of INHERITED) {
@@ -50,6 +54,7 @@ export function defaultsOf(
     budgetPerRun: defaults.budget?.per_run,
     inFlight: defaults.in_flight,
     tags: defaults.tags,
+    checks: checksOf(defaults.checks, written, { source, report }),
   };
 }
 
@@ -72,6 +77,7 @@ export function withoutNulls(
       budgetPerRun: keep('budget', defaults.budgetPerRun),
       inFlight: keep('in_flight', defaults.inFlight),
       tags: keep('tags', defaults.tags),
+      checks: keep('checks', defaults.checks),
     },
   };
 }

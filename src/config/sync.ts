@@ -3,6 +3,7 @@ import { catalog, endpointNamed } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 import { check, type Checked, foundIn } from './check.ts';
+import { checksOf } from './checks.ts';
 import { scheduleOf } from './schedule.ts';
 import type { ForEach, SyncDefinition, Window } from './definition.ts';
 import { inputFieldsOf, forEachOf } from './for-each.ts';
@@ -108,6 +109,7 @@ function define(
     lookbackMs,
     from,
     ...inheritedOf(endpoint, tree, settings, context),
+    checks: checksOf(settings.checks, tree, context) ?? context.defaults.checks,
     hash: digestOf(canonicalJson(requestSettings)),
     windowHash: digestOf(canonicalJson(windowSettings)),
   };

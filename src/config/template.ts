@@ -63,6 +63,7 @@ const WAREHOUSE_URL: Readonly<Record<InitAnswers['warehouse'], string>> = {
 const DEFAULTS = `# defaults:                         # for every sync that does not set them
 #   accept: { rejects: 1% }         # a larger share of rejected items and inputs gives exit code 4
 #   in_doubt: reconcile             # or stop: list requests whose answers were lost, and do not send them again
+#   checks: [{ fresh: 2d }]         # what must be true of the data after each run; a failure gives exit code 4
 
 # More syncs can be in other files, with include: [syncs/*.yaml].
 `;

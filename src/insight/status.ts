@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type CurrentLowerBound, currentLowerBounds } from '../ledger/coverage.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
+import type { CheckResult } from '../ledger/checks/check-results.ts';
 import { gapsOf, type SyncGap, UNREADABLE } from '../ledger/failures/unreadable-answers.ts';
 
 export interface SyncStatus {
@@ -50,6 +51,13 @@ export interface FailureStatus {
   readonly next: string | null;
 }
 
+/** A current check of a sync that failed or could not run. */
+export interface FailingCheck extends CheckResult {
+  readonly sync: string;
+  readonly runId: string;
+  readonly at: Date;
+}
+
 export interface Status {
   readonly syncs: readonly SyncStatus[];
   /** At most 20 requests of the newest runs that failed or are in doubt. */
@@ -60,6 +68,8 @@ export interface Status {
   readonly lowerBounds: readonly CurrentLowerBound[];
   /** At most 20 places where answers differ from the contract, most frequent first. */
   readonly drift: readonly DriftStatus[];
+  /** At most 20 current checks that failed or could not run. */
+  readonly checks: readonly FailingCheck[];
 }
 
 /** The status of every sync that ever ran. */
@@ -79,12 +89,14 @@ export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'sche
     gaps: gaps.slice(0, SHOWN_GAPS),
     lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN_BOUNDS),
     drift: await topDrift(ops),
+    checks: await failingChecks(warehouse),
   };
 }
 
 const SHOWN_BOUNDS = 20;
 const SHOWN_FAILURES = 20;
 const SHOWN_GAPS = 20;
+const SHOWN_CHECKS = 20;
 /** The greatest number of gaps that is counted. */
 const MOST_GAPS = 10_000;
 
@@ -135,6 +147,14 @@ async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureS
     error: error ?? 'its answer was lost',
     next,
   }));
+}
+
+async function failingChecks({ db, schema }: Pick<Warehouse, 'db' | 'schema'>): Promise<FailingCheck[]> {
+  const { rows } = await sql<FailingCheck>`
+    select sync, check_name as name, kind, severity, status, found::float8 as found, allowed, message, at, run_id::text as "runId"
+    from ${sql.table(`${schema}.check_status`)} where status in ('fail', 'error')
+    order by severity, sync, check_name limit ${SHOWN_CHECKS}`.execute(db);
+  return rows;
 }
 
 const topDrift = (ops: Ops): Promise<DriftStatus[]> =>

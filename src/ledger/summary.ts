@@ -1,4 +1,5 @@
 /** The summary of a command that ran syncs: for people, for schedulers and in the warehouse. */
+import type { CheckResult } from './checks/check-results.ts';
 import type { RunCounters } from './run-counters.ts';
 
 export type RunState = 'running' | 'complete' | 'partial' | 'out_of_points' | 'failed' | 'interrupted' | 'abandoned';
@@ -20,6 +21,8 @@ export interface SyncSummary extends RunCounters {
   readonly limit?: { readonly requests: number; readonly leftOut: number };
   /** The quote of the plan before anything was sent, in points; null for a run that was not started. */
   readonly quote: QuotedPoints | null;
+  /** The results of the sync's checks, in the order of the config. */
+  readonly checks: readonly CheckResult[];
   /** Attempts of this run with lost answers, each with its outcome in the request log. */
   readonly lostAnswers: readonly LostAnswerSummary[];
   /** Slices of this run that are lower bounds, at most 20. */

@@ -32,6 +32,8 @@ type Source = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
 /** The greatest number of syncs in the metrics; syncs of earlier configs stay in the ledger. */
 const MOST_SYNCS = 500;
+/** The greatest number of checks in the metrics, failing ones first. */
+const MOST_CHECKS = 500;
 /** Tables up to this size are counted; for larger ones the estimate of the database is accurate enough. */
 const COUNTED_BYTES = 8 * 2 ** 20;
 
@@ -54,6 +56,7 @@ export function readFigures(warehouse: Source, now: Date, endedSince: Date): Pro
           ...(await readPoints(source)),
           sluice_table_rows: await readTableRows(source),
           sluice_quarantine_open: await readQuarantine(ops),
+          sluice_check_failing: await readChecks(source),
         },
         ended: await readEnded(ops, endedSince),
       };
@@ -178,6 +181,14 @@ async function readQuarantine(ops: Ops): Promise<MetricSample[]> {
     .limit(MOST_SYNCS)
     .execute();
   return rows.map(({ sync, n }) => ({ labels: [sync], value: n }));
+}
+
+async function readChecks({ db, schema }: Source): Promise<MetricSample[]> {
+  const { rows } = await sql<{ sync: string; name: string; failing: number }>`
+    select sync, check_name as name, (status in ('fail', 'error'))::int as failing
+    from ${sql.id(schema, 'check_status')} where status <> 'skipped'
+    order by failing desc, sync, name limit ${MOST_CHECKS}`.execute(db);
+  return rows.map(({ sync, name, failing }) => ({ labels: [sync, name], value: failing }));
 }
 
 async function readEnded(ops: Ops, since: Date): Promise<EndedRun[]> {

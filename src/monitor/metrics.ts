@@ -60,6 +60,10 @@ export const metrics = {
     labels: ['table'],
   },
   sluice_quarantine_open: { help: 'Items and answers of the sync that are in quarantine.', labels: ['sync'] },
+  sluice_check_failing: {
+    help: '1 if the newest result of the sync’s check is a failure or an error, otherwise 0.',
+    labels: ['sync', 'check'],
+  },
   sluice_queue_jobs: { help: 'Jobs of each queue by their state.', labels: ['queue', 'state'] },
   sluice_run_duration_seconds: {
     help: 'Duration of the runs that ended since this process started, with the interruptions of continued runs.',

@@ -43,6 +43,7 @@ describe('of the end of a run', () => {
     ['complete', ended({}), []],
     ['partial within what is accepted', ended({ state: 'partial' }), []],
     ['with too many rejects', ended({ state: 'partial', exitCode: 4, error: 'x' }), ['partial']],
+    ['complete, with failed checks, which have an alert of their own', ended({ exitCode: 4, error: 'x' }), []],
     ['with what stays in doubt', ended({ state: 'partial', exitCode: 5 }), ['partial']],
     ['out of points', ended({ state: 'out_of_points', exitCode: 6 }), ['out_of_points']],
     ['with the token refused', ended({ state: 'interrupted', exitCode: 3 }), ['failed']],

@@ -64,8 +64,10 @@ it('query, status, costs, report, check and quarantine answer beside a running s
       response.writeHead(401, { 'content-type': 'application/json' }).end('{"detail":"bad token"}');
     const ended = await sync.ended;
     expect(ended.code).toBe(3);
-    expect(hooks.taken).toHaveLength(1);
-    expect(hooks.taken[0]?.body).toMatchObject({ kind: 'failed', state: 'raised', sync: 'groups' });
+    expect(hooks.taken.map(({ body }) => body)).toMatchObject([
+      { kind: 'failed', state: 'raised', sync: 'groups' },
+      { kind: 'access', state: 'raised', sync: 'groups' },
+    ]);
     const listed = await run(['alerts'], options);
     expect(listed.out).toMatch(/^groups +failed +raised /m);
     const tested = await run(['alerts', 'test'], options);

@@ -12,7 +12,18 @@ it('alerts are read, with defaults for what is not set', async () => {
   expect(JSON.stringify(alerts)).not.toContain('canary');
   expect(alerts).toMatchObject({
     command: undefined,
-    on: ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine'],
+    on: [
+      'failed',
+      'partial',
+      'out_of_points',
+      'forecast',
+      'quarantine',
+      'check',
+      'contract',
+      'price',
+      'access',
+      'counts',
+    ],
     quarantine: 0,
     forecastMs: 7 * 86_400_000,
   });
@@ -60,7 +71,7 @@ it.each([
   ],
   [
     '{ command: [x], on: [faild] }',
-    '5:30: on is "faild"; allowed is one of failed, partial, out_of_points, forecast, quarantine',
+    '5:30: on is "faild"; allowed is one of failed, partial, out_of_points, forecast, quarantine, check, contract, price, access, counts',
   ],
   ['{ command: [x], quarantine: -1 }', '5:37: quarantine is -1; allowed is a whole number of at least 0'],
   [

@@ -21,7 +21,7 @@ describe('a sync', () => {
     [
       'that is no mapping',
       '  a: «3',
-      'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, tags, accept, in_doubt, in_flight, lookback, from',
+      'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, tags, accept, in_doubt, in_flight, checks, lookback, from',
     ],
     [
       'with a name that can be none',
@@ -36,7 +36,7 @@ describe('a sync', () => {
     [
       'with a misspelled key',
       '  a: { endpoint: token.requests, «max_ago: 7d }',
-      'unknown key "max_ago"; did you mean "max_age"? allowed: endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, tags, accept, in_doubt, in_flight, lookback, from',
+      'unknown key "max_ago"; did you mean "max_age"? allowed: endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, tags, accept, in_doubt, in_flight, checks, lookback, from',
     ],
     [
       'twice',

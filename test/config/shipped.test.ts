@@ -116,6 +116,7 @@ describe('the example', () => {
       'minLength',
       'minItems',
       'maxItems',
+      'const',
     ]);
     const prices = new Set(everyEndpoint);
     const wanted = [

@@ -99,6 +99,8 @@ it('the roles report their health and the results of their runs, and send each a
         .map(({ kind, state, sync }) => `${kind} ${state} ${sync ?? ''}`)
         .toSorted();
     const first = [
+      'access raised refused',
+      'contract raised odd',
       'failed raised lost',
       'failed raised refused',
       'out_of_points raised poor',
@@ -214,12 +216,13 @@ it('the roles report their health and the results of their runs, and send each a
     call.resolve();
     const ended = await schedule.ended;
     expect(ended.code).toBe(143);
-    expect(alerts()).toEqual(['failed cleared refused', ...first]);
+    const later = [...first, 'access cleared refused', 'failed cleared refused'];
+    expect(alerts()).toEqual(later.toSorted());
     expect(ended.err + (await worker.ended).err).not.toContain(SANDBOX_TOKEN);
 
     // The next reading of the log shows points left, and they run out.
     expect((await here('sync', 'costs', '--quiet')).code).toBe(0);
-    expect(alerts()).toEqual(['failed cleared refused', ...first, 'forecast raised '].toSorted());
+    expect(alerts()).toEqual([...later, 'forecast raised '].toSorted());
   } finally {
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all(started.map((it) => it.ended));

@@ -67,6 +67,30 @@ describe('a run', () => {
     });
   });
 
+  it('with failed checks keeps its state, and other reasons for its exit code come first', () => {
+    const check = {
+      name: 'few',
+      kind: 'rows',
+      severity: 'error',
+      status: 'fail',
+      found: 1,
+      allowed: 'at least 2',
+      message: '1 item',
+    } as const;
+    const checks = [check, { ...check, severity: 'warn' as const }, { ...check, status: 'skipped' as const }];
+    const error = 'a check failed: few: 1 item; allowed: at least 2';
+    expect(end({ received: 1 }, { checks })).toMatchObject({ state: 'complete', exitCode: 4, error });
+    expect(end({ received: 999, failed: 1 }, { checks })).toMatchObject({ state: 'partial', exitCode: 4, error });
+    expect(end({ received: 1, failed: 1 }, { checks }).error).toMatch(/accept\.rejects/);
+    expect(end({ truncated: 1 }, { checks, failOnTruncated: true }).error).toMatch(/were full/);
+    expect(end({ left: 1 }, { checks, stop: stop(6) })).toMatchObject({ exitCode: 6 });
+    expect(end({}, { checks: checks.slice(1) })).toMatchObject({ state: 'complete', exitCode: 0, error: null });
+    const broken = { ...check, status: 'error' as const, message: 'no such table' };
+    expect(end({}, { checks: [broken, check] }).error).toBe(
+      '2 checks failed: few could not run: no such table | few: 1 item; allowed: at least 2',
+    );
+  });
+
   it('with an unreadable answer names the gap, unless the sync accepts such answers', () => {
     const unread = { unread: { requests: 1, failing: 0, items: 10 }, gaps: [GAP] };
     const { exitCode, error } = end({ received: 10_000 }, {}, unread);

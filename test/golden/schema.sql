@@ -1954,6 +1954,82 @@ create view sluice."charged_failures" (
            FROM answers w
           WHERE w.request_id = p.request_id));
 
+-- Results of the checks of syncs: one row per run and check.
+create view sluice."check_results" (
+  -- Id of the run; tables refer to it as _run_id.
+  "run_id" bigint,
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the check in its sync.
+  "check_name" text,
+  -- Kind of the check: sql, rows, fresh, complete, nulls or cost.
+  "kind" text,
+  -- Severity: error if a failure ends the run with exit code 4, otherwise warn.
+  "severity" text,
+  -- Result: pass, fail, error if the check could not run, or skipped if the run does not allow a result, for example because it is a sample.
+  "status" text,
+  -- Number found: rows for sql, items for rows, seconds for fresh, incomplete requests for complete, a share from 0 to 1 for nulls, points for each row for cost; null if there is none.
+  "found" numeric,
+  -- Description of what is allowed.
+  "allowed" text,
+  -- Description of what was found, or the reason why the check could not run. Personal data.
+  "message" text,
+  -- Time of the result.
+  "at" timestamp with time zone
+) as
+ SELECT run_id,
+    sync,
+    name AS check_name,
+    kind,
+    severity,
+    status,
+    found,
+    allowed,
+    message,
+    at
+   FROM checks c;
+
+-- Current checks of each sync, which are those of its newest run that ended complete or partial: one row per check. Each row is the newest result that is not skipped, if there is one.
+create view sluice."check_status" (
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the check in its sync.
+  "check_name" text,
+  -- Kind of the check: sql, rows, fresh, complete, nulls or cost.
+  "kind" text,
+  -- Severity: error if a failure ends the run with exit code 4, otherwise warn.
+  "severity" text,
+  -- Result: pass, fail, error if the check could not run, or skipped if the run does not allow a result, for example because it is a sample.
+  "status" text,
+  -- Number found: rows for sql, items for rows, seconds for fresh, incomplete requests for complete, a share from 0 to 1 for nulls, points for each row for cost; null if there is none.
+  "found" numeric,
+  -- Description of what is allowed.
+  "allowed" text,
+  -- Description of what was found, or the reason why the check could not run. Personal data.
+  "message" text,
+  -- Time of the result.
+  "at" timestamp with time zone,
+  -- Id of the run; tables refer to it as _run_id.
+  "run_id" bigint
+) as
+ SELECT DISTINCT ON (c.sync, c.name) c.sync,
+    c.name AS check_name,
+    c.kind,
+    c.severity,
+    c.status,
+    c.found,
+    c.allowed,
+    c.message,
+    c.at,
+    c.run_id
+   FROM ( SELECT DISTINCT ON (runs.sync) runs.id
+           FROM runs
+          WHERE runs.state = ANY (ARRAY['complete'::text, 'partial'::text])
+          ORDER BY runs.sync, runs.id DESC) n
+     JOIN checks k ON k.run_id = n.id
+     JOIN checks c ON c.sync = k.sync AND c.name = k.name
+  ORDER BY c.sync, c.name, (c.status = 'skipped'::text), c.run_id DESC;
+
 -- Differences between answers and the service’s contract: one row per difference, with its count.
 create view sluice."contract_drift" (
   -- Name of the resource in the contract.
@@ -4510,7 +4586,7 @@ create view sluice."web_page_overview" (
 create table sluice_ops."alerts" (
   -- Name of the sync in the config; `(all)` for an alert about all syncs.
   "sync" text not null,
-  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine.
+  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine, check, contract, price, access, counts.
   "kind" text not null,
   -- State of the alert. One of raised, cleared.
   "state" text not null,
@@ -4605,6 +4681,33 @@ create table sluice_ops."balances" (
   "token_id" uuid,
   constraint "balances_pkey" primary key ("token_digest")
 );
+
+-- Results of checks: one row per run and check. A continued run replaces its results.
+create table sluice_ops."checks" (
+  -- Run after which the check ran.
+  "run_id" bigint not null,
+  -- Name of the check in its sync.
+  "name" text not null,
+  -- Name of the sync in the config.
+  "sync" text not null,
+  -- Kind of the check. One of sql, rows, fresh, complete, nulls, cost.
+  "kind" text not null,
+  -- Severity of the check. One of error, warn.
+  "severity" text not null,
+  -- Result of the check. One of pass, fail, error, skipped.
+  "status" text not null,
+  -- Number that the check found; null if it found none.
+  "found" numeric,
+  -- Description of what is allowed.
+  "allowed" text not null,
+  -- Description of what was found, or the reason why the check could not run.
+  "message" text not null,
+  -- Time of the result.
+  "at" timestamp with time zone not null,
+  constraint "checks_pkey" primary key ("run_id", "name"),
+  constraint "checks_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete cascade
+);
+create index "checks_sync_name_run_id_idx" on sluice_ops."checks" using btree (sync, name, run_id);
 
 -- Chunks of runs that several workers share: one row per chunk.
 create table sluice_ops."chunks" (

@@ -12,11 +12,16 @@ import { select } from '../flow/rows.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
-/** Views that the quickstart fills only when a forecast was made, when syncs have tags, when something went wrong, or when something changes. */
+/**
+ * Views that the quickstart fills only when a forecast was made, when syncs have tags or checks, when something went wrong, or
+ * when something changes.
+ */
 const EMPTY = [
   'forecast_scores',
   'run_tags',
   'daily_tag_costs',
+  'check_results',
+  'check_status',
   'attribute_changes',
   'quarantined_items',
   'contract_drift',

@@ -17,7 +17,7 @@ import { show } from '../terminal/show.ts';
 export const check = command({
   about:
     'Check that the config is valid, that its inputs can be read, and that there is a token that an HTTP header can carry. ' +
-    'Check that the warehouse answers, that its schema is the declared one, and that the queries of for_each return columns that their endpoints accept. ' +
+    'Check that the warehouse answers, that its schema is the declared one, that the queries of for_each return columns that their endpoints accept, and that the SQL of checks can run. ' +
     'No request goes to the service. If checks fail, the exit code is the first of 2, 3, 8, 7 and 5 that one of them failed with.',
   options: configOption,
   positionals: {},
@@ -82,7 +82,7 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
       const schema = await checkSchema(warehouse);
       checks.push(schema);
-      checks.push(...(await checkForEach(warehouse, config)));
+      checks.push(...(await checkStatementsOf(warehouse, config)));
       if (schema.ok) checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
@@ -159,10 +159,15 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
       );
 }
 
-/** Checks the queries of `for_each`, if the tables that they read exist. */
-async function checkForEach(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
-  const { checkQueries, queriesOf } = await import('../../flow/queries/check-queries.ts');
-  const count = syncs.reduce((sum, sync) => sum + queriesOf(sync).length, 0);
+/** Checks the queries of `for_each` and the SQL of checks, if the tables that they read exist. */
+async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
+  const [{ checkQueries, queriesOf }, { checkStatements, sqlChecksOf }] = await Promise.all([
+    import('../../flow/queries/check-queries.ts'),
+    import('../../flow/checks/check-statements.ts'),
+  ]);
+  const inputs = syncs.flatMap(queriesOf).length;
+  const statements = syncs.flatMap(sqlChecksOf).length;
+  const count = inputs + statements;
   if (count === 0) return [];
   const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
   const queries = count === 1 ? '1 query' : `${count} queries`;
@@ -173,12 +178,24 @@ async function checkForEach(warehouse: Warehouse, { syncs }: Config): Promise<Ch
         `${queries} not checked, because the schema is not current; sluice plan updates it and checks them, at no cost`,
       ),
     ];
-  try {
-    await checkQueries(warehouse, syncs);
-    return [passed('queries', `${queries} of for_each return columns that the endpoints accept`)];
-  } catch (error) {
-    return [failed('queries', error)];
-  }
+  const found: Check[] = [];
+  const attempt = async (message: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+      found.push(passed('queries', message));
+    } catch (error) {
+      found.push(failed('queries', error));
+    }
+  };
+  if (inputs > 0)
+    await attempt(`${withNoun(inputs, 'query', 'queries')} of for_each return columns that the endpoints accept`, () =>
+      checkQueries(warehouse, syncs),
+    );
+  if (statements > 0)
+    await attempt(`${withNoun(statements, 'query', 'queries')} of checks can run`, () =>
+      checkStatements(warehouse, syncs),
+    );
+  return found;
 }
 
 /** Reports rows that were deleted by hand. They are no error, but they stay missing while their answers are fresh. */

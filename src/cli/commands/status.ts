@@ -8,6 +8,7 @@ import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { filtersText } from '../../text/filters.ts';
+import { checkLines } from '../text/check-lines.ts';
 import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
@@ -41,7 +42,7 @@ export const status = command({
     '- quarantined: items and answers in quarantine.\n' +
     '- failed: inputs that failed in the newest run.\n' +
     '- truncated: slices that are lower bounds because more may exist, also from earlier runs, until a later answer completes them.\n\n' +
-    'Lists below the table show truncated slices, requests of the newest runs that failed or whose answer could not be read, rows of the newest answers that are missing from their tables, and differences from the contract. ' +
+    'Lists below the table show truncated slices, checks that failed, requests of the newest runs that failed or whose answer could not be read, rows of the newest answers that are missing from their tables, and differences from the contract. ' +
     'If schedule or worker ran, the output also shows the live processes, waiting jobs, runs in progress, jobs that were given up, and the next firing of each sync.',
   options: {
     ...configOption,
@@ -91,7 +92,8 @@ async function readAll(
   // Opened each time, so that other processes can use an embedded warehouse in between.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {
     ({ now } = warehouse.clock);
-    if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
+    if (!(await hasSchema(warehouse)))
+      return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [], checks: [] };
     const [{ readStatus }, { readReconciliation }, { readEngineStatus }] = await Promise.all([
       import('../../insight/status.ts'),
       import('../../recovery/reconcile/reconcile.ts'),
@@ -135,7 +137,7 @@ const fullText = (found: Found, context: Context): string =>
     engineStatusText(found.engine, context),
   ].join('');
 
-function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, context: Context): string {
+function statusText({ syncs, failures, gaps, lowerBounds, drift, checks }: Status, context: Context): string {
   if (syncs.length === 0) return 'nothing has run yet; run sluice sync\n';
   const overview = tableOf(syncs, context.out, [
     column('sync', (it) => it.sync),
@@ -167,6 +169,7 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, conte
       gaps,
       syncs.reduce((sum, { unreadable }) => sum + unreadable, 0),
     ),
+    ...checkLines(checks, context.out),
     failuresText(failures, context),
     driftText(drift, context),
   ].join('');

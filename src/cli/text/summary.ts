@@ -2,6 +2,7 @@
 import type { QuotedPoints, Summary, SyncSummary } from '../../ledger/summary.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
+import { checkLines } from './check-lines.ts';
 import { lostAnswerLines } from './lost-answer-lines.ts';
 import { gapLines, lowerBoundLines } from './lower-bounds.ts';
 import { column, duration, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
@@ -47,6 +48,10 @@ export function summaryText(summary: Summary, channel: Channel): string {
     ...gapLines(
       syncs.flatMap((it) => it.gaps.map((gap) => ({ ...gap, sync: it.sync }))),
       sum('unreadable'),
+    ),
+    ...checkLines(
+      syncs.flatMap((it) => it.checks.map((check) => ({ ...check, sync: it.sync }))),
+      channel,
     ),
     ...endings(syncs, channel),
     ...nextSteps(syncs),

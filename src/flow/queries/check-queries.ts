@@ -40,8 +40,11 @@ export async function checkQueries(warehouse: QueryTarget, definitions: readonly
 const problemOf = ({ name }: Pick<SyncDefinition, 'name'>, { where }: QuerySource, message: string): string =>
   `${where}: ${name}: ${message}`;
 
-/** Returns the columns of a query, or its error message. */
-async function describe(warehouse: QueryTarget, { sql }: QuerySource): Promise<readonly QueryColumn[] | string> {
+/** Returns the columns of a query without reading a row, or its error message. */
+export async function describe(
+  warehouse: QueryTarget,
+  { sql }: Pick<QuerySource, 'sql'>,
+): Promise<readonly QueryColumn[] | string> {
   try {
     const columns = await describeQuery(warehouse, sql);
     return columns.map(({ name, oid }) => ({ name, kind: kindOf(oid) }));

@@ -27,6 +27,8 @@ import { moveRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { deleteCounter } from '../../control/budget/shared-budget.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
+import { runChecks } from '../checks/run-checks.ts';
+import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { concludeRun } from './conclude.ts';
 import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
 import { holderOf, type Invocation } from './invocation.ts';
@@ -35,6 +37,7 @@ import { rereadMaxAges } from '../prepare/plan-sync.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { openSegment } from './segment.ts';
 import type { ChunkOrder } from './share-run.ts';
+import type { RunStop } from './stop-controller.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -94,7 +97,8 @@ export async function executeChunk(
       );
       if (left > 0) return { as: 'done' };
     }
-    return await conclude(invocation, { definition, order, lease });
+    const checks = await checkWhole(invocation, { definition, order, run: known.run, lease }, either);
+    return await conclude(invocation, { definition, order, lease, checks });
   } finally {
     await held.end();
   }
@@ -137,10 +141,26 @@ async function executeSegment(
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }
 
+/** Runs the checks of the complete run. Outside the transaction that concludes it, because they may take long. */
+async function checkWhole(
+  invocation: Invocation,
+  { definition, order, run: part, lease }: HeldChunk,
+  signal: AbortSignal,
+): Promise<readonly CheckResult[]> {
+  const { warehouse, effects } = invocation;
+  if (definition.checks === undefined) return [];
+  const { chunk: _, ...run } = part;
+  const stop = stopOf(await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects));
+  return runChecks(invocation, { definition, run, covered: order.covered, stop, lease, signal });
+}
+
+const stopOf = (stop: ChunkStop | undefined): RunStop | undefined =>
+  stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false };
+
 /** Concludes the run once; a later caller finds it ended. */
 async function conclude(
   invocation: Invocation,
-  { definition, order, lease }: Omit<HeldChunk, 'run'>,
+  { definition, order, lease, checks }: Omit<HeldChunk, 'run'> & { readonly checks: readonly CheckResult[] },
 ): Promise<ChunkResult> {
   const { warehouse, effects } = invocation;
   const { runId, chunk: number, covered, lost } = order;
@@ -156,7 +176,14 @@ async function conclude(
           await assertLease(tx, lease);
           const { chunk: _, ...wholeRun } = known.run;
           const [missing] = await missingSpools(tx, wholeRun, invocation.spools);
-          const summary = await concludeWhole(tx, invocation, { definition, run: known.run, covered, lost, missing });
+          const summary = await concludeWhole(tx, invocation, {
+            definition,
+            run: known.run,
+            covered,
+            lost,
+            missing,
+            checks,
+          });
           await markConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, summary };
         }),
@@ -175,8 +202,12 @@ async function concludeWhole(
     covered,
     lost,
     missing,
+    checks,
   }: Pick<HeldChunk, 'definition' | 'run'> &
-    Pick<ChunkOrder, 'covered' | 'lost'> & { readonly missing: MissingSpools | undefined },
+    Pick<ChunkOrder, 'covered' | 'lost'> & {
+      readonly missing: MissingSpools | undefined;
+      readonly checks: readonly CheckResult[];
+    },
 ): Promise<SyncSummary> {
   const { chunk: _, ...wholeRun } = run;
   const stop = await firstStop(ops, run.id);
@@ -186,10 +217,11 @@ async function concludeWhole(
     definition,
     run: wholeRun,
     covered,
-    stop: stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false },
+    stop: stopOf(stop),
     startedAt: new Date(run.startedAt),
     lost,
     missing,
+    checks,
     isLimited: definition.budgetPerRun !== undefined || Object.keys(invocation.config.budget).length > 0,
   });
 }

@@ -1,12 +1,12 @@
 /** Ends a run: moves its watermarks, computes its summary, and suggests the next step. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
-import { lowerBoundsOf, currentLowerBounds } from '../../ledger/coverage.ts';
+import { lowerBoundsOf } from '../../ledger/coverage.ts';
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { endRun, type Run, readRunCounters } from '../../ledger/runs.ts';
+import { endRun, readRunCounters } from '../../ledger/runs.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
 import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
 import {
@@ -17,14 +17,17 @@ import {
   type UnreadableSum,
   unreadableSum,
 } from '../../ledger/failures/unreadable-answers.ts';
-import type { RequestBody } from '../../service/request-body.ts';
-import { canonicalJson } from '../../service/canonical-json.ts';
+import { failedChecksText } from '../checks/failed-checks.ts';
+import { runChecks } from '../checks/run-checks.ts';
+import type { CheckResult } from '../../ledger/checks/check-results.ts';
+import { earlierBounds } from './earlier-bounds.ts';
+import type { FinishedRun } from './finished-run.ts';
 import type { Invocation } from './invocation.ts';
 import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
 import type { RunStop } from './stop-controller.ts';
 import type { SyncRun } from './sync-run.ts';
-import { limitedEnd, limitSummary, type RequestLimit, skipBeyondLimit } from './limited-run.ts';
+import { limitedEnd, limitSummary, skipBeyondLimit } from './limited-run.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { deletedNotice, deletedRows } from '../replay/deleted-rows.ts';
@@ -32,18 +35,9 @@ import { isPartOfSync } from '../prepare/plan-hash.ts';
 import { moveWatermarks } from './move-watermarks.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 
-export interface ConcludeInput {
-  readonly definition: SyncDefinition;
-  readonly run: Run;
-  readonly covered: number;
-  /** Inputs that rely on answers of earlier runs; undefined if that is unknown, so any input may. */
-  readonly reliedInputs?: readonly RequestBody[] | undefined;
-  readonly stop: RunStop | undefined;
+export interface ConcludeInput extends FinishedRun {
   readonly aborted?: boolean;
   readonly failOnTruncated?: boolean;
-  /** The run requested only a part of the sync, such as the range of a backfill, so it moves no watermark. */
-  readonly isPart?: boolean;
-  readonly limit?: RequestLimit | undefined;
   readonly startedAt: Date;
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
@@ -51,6 +45,7 @@ export interface ConcludeInput {
   readonly missing?: MissingSpools | undefined;
   /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
+  readonly checks: readonly CheckResult[];
 }
 
 /** Records the end of a run and returns its summary. */
@@ -86,6 +81,7 @@ export async function concludeRun(
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
     ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
+    checks: input.checks,
     lostAnswers: await lostAnswersOf(ops, input.run.id, input.lost),
     lowerBounds: await lowerBoundsOf(ops, input.run.id, SHOWN_BOUNDS),
     gaps: gaps.map(({ filters, input, answerId, reason, failing }) => ({ filters, input, answerId, reason, failing })),
@@ -94,13 +90,6 @@ export async function concludeRun(
 }
 
 const SHOWN_BOUNDS = 20;
-
-/** Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs. */
-async function earlierBounds(ops: Ops, { run, reliedInputs }: ConcludeInput): Promise<number> {
-  const inputs = reliedInputs && new Set(reliedInputs.map(canonicalJson));
-  const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
-  return bounds.filter(({ runId, input }) => runId !== run.id && inputs?.has(canonicalJson(input)) !== false).length;
-}
 
 interface RunEnd {
   readonly state: RunState;
@@ -111,6 +100,7 @@ interface RunEnd {
 
 /** What decides the outcome of a run, beside its totals. */
 interface EndInput extends Pick<ConcludeInput, 'stop' | 'aborted' | 'failOnTruncated' | 'missing' | 'limit'> {
+  readonly checks?: readonly CheckResult[];
   readonly definition: Pick<SyncDefinition, 'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable'>;
 }
 
@@ -132,6 +122,7 @@ export const endOf = (input: EndInput, sums: Sums): RunEnd =>
   rejectedEnd(input, sums) ??
   (input.failOnTruncated ? truncatedEnd(sums) : undefined) ??
   limitedEnd(input, sums) ??
+  failedChecksEnd(input, sums) ??
   completeEnd(input, sums);
 
 const interrupted = (error: string, next: string | null): RunEnd => ({
@@ -213,6 +204,13 @@ const completeEnd = ({ definition }: EndInput, { totals, unread }: Sums): RunEnd
   next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
 });
 
+/** All data is there, so the state does not change; the exit code says that the data is not right. */
+function failedChecksEnd(input: EndInput, sums: Sums): RunEnd | undefined {
+  const error = failedChecksText(input.checks ?? []);
+  const next = 'The rows stay loaded. Read the results with sluice query "select * from check_status".';
+  return error === undefined ? undefined : { ...completeEnd(input, sums), exitCode: EXIT.rejects, error, next };
+}
+
 /** Names the slices whose answers could not be read, as many as fit a line. */
 function unreadError(gaps: readonly Gap[], requests: number): string {
   const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersText(filters)}: ${reason}`);
@@ -243,35 +241,43 @@ export interface RunOutcome {
   readonly missing: readonly MissingSpools[];
   /** The caller's signal fired. */
   readonly aborted: boolean;
+  /** Stops checks that take long. */
+  readonly signal: AbortSignal;
 }
 
 /**
- * Records the end of the run, and returns its summary. Then matches the ledger with a request log that was read, and
+ * Runs the checks, records the end of the run, and returns its summary. Then matches the ledger with a request log that was read, and
  * warns of rows that were deleted while their answers are fresh.
  */
 export async function concludeOpenRun(
   invocation: Invocation,
   { definition, options }: SyncRun,
   { run, covered, reliedInputs, lost, leftOut, segment, startedAt }: OpenedRun,
-  { lease, stop, missing, aborted }: RunOutcome,
+  { lease, stop, missing, aborted, signal }: RunOutcome,
 ): Promise<SyncSummary> {
   const { warehouse, effects } = invocation;
   const ops = operationsOf(warehouse);
+  const ended = {
+    definition,
+    run,
+    covered,
+    reliedInputs,
+    stop,
+    isPart: isPartOfSync(options),
+    limit: options.limit === undefined ? undefined : { requests: options.limit, leftOut },
+  };
+  // Before the end of the run, so that a run which was not checked is never concluded.
+  const checks = await runChecks(invocation, { ...ended, lease, signal });
   const summary = await retryTransient(async () => {
     // Another process that took over this run will conclude it.
     await assertLease(ops, lease);
     return concludeRun(ops, invocation, {
-      definition,
-      run,
-      covered,
-      reliedInputs,
-      stop,
+      ...ended,
+      checks,
       aborted,
       lost,
       startedAt,
       failOnTruncated: options.failOnTruncated,
-      isPart: isPartOfSync(options),
-      limit: options.limit === undefined ? undefined : { requests: options.limit, leftOut },
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),
     });

@@ -16,6 +16,7 @@ export const emptySummary = (
   continued: false,
   ...ZERO_COUNTERS,
   quote: null,
+  checks: [],
   lostAnswers: [],
   lowerBounds: [],
   gaps: [],

@@ -45,6 +45,18 @@ export function readOnlyQuery(
   });
 }
 
+/** The number of rows of a query, which are not read. Throws the errors of `readOnlyQuery`. */
+export const countRows = (
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  statement: string,
+  options: QueryOptions,
+): Promise<number> =>
+  asReader(warehouse, statement, options, async (run) => {
+    // The line breaks are needed because the statement may end in a comment.
+    const { rows } = await run(`select count(*) from (\n${withoutEnd(statement)}\n) as "query"`);
+    return Number(rows[0]?.[0]);
+  });
+
 export interface DescribedColumn {
   /** The name as in the rows of the query. */
   readonly name: string;

@@ -25,5 +25,6 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0011_masking_key': () => import('../../../migrations/0011_masking_key.ts'),
   '0012_run_scope': () => import('../../../migrations/0012_run_scope.ts'),
   '0013_run_tags': () => import('../../../migrations/0013_run_tags.ts'),
+  '0014_checks': () => import('../../../migrations/0014_checks.ts'),
   '0016_forecasts': () => import('../../../migrations/0016_forecasts.ts'),
 };

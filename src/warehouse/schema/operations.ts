@@ -25,6 +25,7 @@ import { chunkTables, SPOOLS } from './operations-chunks.ts';
 import { erasureTables } from './operations-erasure.ts';
 import { forecastTables } from './operations-forecasts.ts';
 import { leaseTables } from './operations-leases.ts';
+import { qualityTables } from './operations-quality.ts';
 import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
 import { questionHash } from './question-hash.ts';
@@ -261,19 +262,7 @@ export const operations = {
       ],
     },
   ),
-  drift: table(
-    'Differences between answers and the contract: one row per difference, with its count.',
-    {
-      resource: text('Name of the resource in the contract.'),
-      path: text('Field names joined by dots, without list positions.'),
-      kind: text('Kind of difference: unknown field, missing, wrong type or other @type.'),
-      count: bigint('Number of occurrences.'),
-      first_seen_at: timestamp('Receipt of the first answer with the difference.'),
-      last_seen_at: timestamp('Receipt of the last answer with the difference.'),
-      sample_type: text('Example of a JSON type that was found; never a value.'),
-    },
-    { key: ['resource', 'path', 'kind'] },
-  ),
+  ...qualityTables,
   marks: table(
     'Watermarks: how far each sync has read, one row per sync and watermark.',
     {

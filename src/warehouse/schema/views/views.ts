@@ -2,6 +2,7 @@
 import { answerViews } from './answers.ts';
 import { balanceViews } from './balance.ts';
 import { calendarViews } from './calendar.ts';
+import { checkViews } from './checks.ts';
 import { coverageViews } from './coverage.ts';
 import { filingViews } from './filings.ts';
 import { forecastViews } from './forecasts.ts';
@@ -23,6 +24,7 @@ export const views: readonly View[] = [
   ...profileViews,
   ...syncViews,
   ...coverageViews,
+  ...checkViews,
   ...answerViews,
   ...requestCostViews,
   ...syncCostViews,

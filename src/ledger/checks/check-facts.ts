@@ -1,0 +1,69 @@
+/** What the ledger knows about the data of a sync, for its checks. */
+import { sql } from 'kysely';
+import { latestKnown } from '../../warehouse/connect/clock.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Run } from '../runs.ts';
+
+/** Returns the items that earlier complete runs of the sync received from the service alone, the newest run first. */
+export async function receivedBefore(
+  ops: Ops,
+  run: Pick<Run, 'id' | 'sync'>,
+  hashes: readonly string[],
+  most: number,
+): Promise<readonly number[]> {
+  const rows = await ops
+    .selectFrom('runs')
+    .select('received')
+    .where('sync', '=', run.sync)
+    .where('id', '<', run.id)
+    .where('state', '=', 'complete')
+    .where('scope', 'is', null)
+    .where('definition_hash', 'in', [...hashes])
+    .where('asked', '>', '0')
+    .where('fresh', '=', '0')
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map(({ received }) => Number(received));
+}
+
+/**
+ * Returns the receipt of the newest loaded answer of the sync, or of another sync if it serves this run; undefined
+ * without one. Unreadable answers, answers without data (412) and answers from the database's future do not count.
+ */
+export async function newestDataAt(
+  ops: Ops,
+  { id, sync }: Pick<Run, 'id' | 'sync'>,
+  now: Date,
+): Promise<Date | undefined> {
+  const newest = (of: 'sync' | 'run') =>
+    ops
+      .selectFrom('answers as a')
+      .select('a.received_at')
+      .$if(of === 'sync', (all) => all.where('a.sync', '=', sync))
+      .$if(of === 'run', (all) =>
+        all.innerJoin('requests as r', 'r.answer_id', 'a.id').where('r.run_id', '=', id).where('r.state', '=', 'fresh'),
+      )
+      .where('a.loaded_at', 'is not', null)
+      .where('a.status', '<', '300')
+      .where('a.unreadable', '=', sql<boolean>`false`)
+      .where('a.received_at', '<=', latestKnown(now))
+      .orderBy('a.received_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  const times = [await newest('sync'), await newest('run')].flatMap((it) => it?.received_at ?? []);
+  return times.toSorted((a, b) => b.getTime() - a.getTime())[0];
+}
+
+/** Counts the inputs of a run that a stored answer serves and that the service did not know then. */
+export async function countKnownMissing(ops: Ops, runId: string): Promise<number> {
+  const row = await ops
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .select(sql<string>`count(*)`.as('missing'))
+    .where('r.run_id', '=', runId)
+    .where('r.state', '=', 'fresh')
+    .where('a.status', '=', '412')
+    .executeTakeFirstOrThrow();
+  return Number(row.missing);
+}
