@@ -1,12 +1,12 @@
 /** What a webhook and a command receive: one JSON object for each alert, documented in docs/operations.md. */
-import { ALL_SYNCS, type AlertRowKind, type AlertState } from './store.ts';
+import type { AlertRowKind, AlertState } from './store.ts';
 
 /** New fields do not change `v`. No field is removed or changes its meaning within a version. */
 export interface AlertPayload {
   readonly v: 1;
   readonly kind: AlertRowKind | 'test';
   readonly state: AlertState['state'];
-  /** Null if the alert concerns all syncs. */
+  /** Null if the alert concerns all syncs, or a budget. */
   readonly sync: string | null;
   /** When this state began, RFC 3339. */
   readonly since: string;
@@ -19,7 +19,8 @@ export interface AlertPayload {
 
 /** The payload of a state. Its texts are redacted. */
 export function payloadOf(it: AlertState, redact: (text: string) => string): AlertPayload {
-  const sync = it.sync === ALL_SYNCS ? null : it.sync;
+  // No sync has a name with a bracket.
+  const sync = it.sync.startsWith('(') ? null : it.sync;
   const because = redact(it.because);
   const next = it.next === null ? null : redact(it.next);
   const what = it.kind.replaceAll('_', ' ');

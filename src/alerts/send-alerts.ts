@@ -12,6 +12,8 @@ import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Notice } from '../ledger/summary.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { readBudgetUse } from '../control/budget/budget-use.ts';
+import { budgetConditions } from './budget-conditions.ts';
 import { channelsOf } from './channels.ts';
 import type { DeliveryEffects } from './delivery.ts';
 import {
@@ -97,6 +99,8 @@ async function conditionsOf(
     conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
   if (alerts.on.includes('check')) conditions.push(...checkConditions(await readFailedChecks(warehouse, names)));
   if (CHANGES.some((kind) => alerts.on.includes(kind))) conditions.push(...(await changesOf(warehouse, syncs)));
+  if (alerts.on.includes('budget'))
+    conditions.push(...budgetConditions(await readBudgetUse(warehouse, budget, now), now));
   // Only a reading of the request log brings new information about points.
   if (alerts.on.includes('forecast') && syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT)) {
     const forecast = await readPointsForecast(warehouse);

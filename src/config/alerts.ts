@@ -10,6 +10,7 @@ export const ALERT_KINDS = [
   'out_of_points',
   'forecast',
   'quarantine',
+  'budget',
   'check',
   'contract',
   'price',
@@ -55,7 +56,7 @@ export const alerts = z
       ),
   })
   .describe(
-    'Where to send alerts: about runs that fail or end partial or out of points, quarantine entries, failed checks, changes of the service, and the forecast of points.',
+    'Where to send alerts: about runs that fail or end partial or out of points, quarantine entries, budgets, failed checks, changes of the service, and the forecast of points.',
   );
 
 /** The default of `alerts.forecast`. */

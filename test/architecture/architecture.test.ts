@@ -45,7 +45,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   insight: { values: ['warehouse', 'ledger', 'recovery'] },
   report: { values: ['service', 'warehouse'] },
   monitor: { values: ['warehouse', 'ledger', 'control'] },
-  alerts: { values: ['service', 'warehouse', 'ledger'], types: ['config'] },
+  alerts: { values: ['service', 'warehouse', 'ledger', 'control'], types: ['config'] },
   engine: { values: ['service', 'config', 'warehouse', 'ledger', 'control', 'flow', 'sync.ts'] },
   cli: {
     values: [

@@ -6,13 +6,16 @@ export const alertTables = {
   alerts: table(
     'Alerts and their deliveries: one row per sync and kind that was ever raised.',
     {
-      sync: text('Name of the sync in the config; `(all)` for an alert about all syncs.'),
+      sync: text(
+        'Name of the sync in the config; `(all)` for an alert about all syncs, and the limit in brackets for one about a budget.',
+      ),
       kind: oneOf('Kind of the alert.', [
         'failed',
         'partial',
         'out_of_points',
         'forecast',
         'quarantine',
+        'budget',
         'check',
         'contract',
         'price',
