@@ -1,4 +1,5 @@
 /** Erasure: nothing of the entity is left, nothing brings it back, and other entities stay unchanged. */
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +123,30 @@ const missing = (rows: Rows, from: Rows): readonly string[] =>
     return all.filter((row) => !there.has(row)).map((row) => `${table}: ${row}`);
   });
 
+/** How many questions, and entities that left one, have the hash of this key. */
+const hashedIn = async (warehouse: Warehouse, table: string, key: readonly string[]): Promise<number> => {
+  const text = [...key.slice(0, -1).map((part) => `${Buffer.byteLength(part)}:${part}`), key.at(-1)].join('');
+  const hashes = ['/', '>'].map((place) =>
+    createHash('sha256')
+      .update(table + place + text)
+      .digest('hex')
+      .slice(0, 16),
+  );
+  const isIn = (value: string): string =>
+    hashes.map((hash) => `position('${hash}' in encode(${value}, 'hex')) > 0`).join(' or ');
+  const [row] = await select<{ found: number }>(
+    warehouse,
+    `select (select count(*) from sluice_ops.question_contents where ${isIn('keys')})::int
+      + (select count(*) from sluice_ops.left_entities where ${isIn('key')})::int as found`,
+  );
+  return row?.found ?? 0;
+};
+
+const presenceOf = async (warehouse: Warehouse, table: string): Promise<readonly string[]> =>
+  (await select<{ row: string }>(warehouse, `select p::text as row from sluice.${table}_presence p order by 1`)).map(
+    ({ row }) => row,
+  );
+
 const accountsIn = (warehouse: Warehouse) =>
   select(
     warehouse,
@@ -188,7 +213,9 @@ anyWarehouse('forgetting', (open, kind) => {
     for (const [table, where] of ENTITIES) {
       const entity = await entityIn(warehouse, table, where);
       expect(await tracesOf(warehouse, entity.texts)).not.toEqual([]);
+      expect(await hashedIn(warehouse, table, entity.key)).toBeGreaterThan(0);
       const before = await rowsOf(warehouse, CONTENT);
+      const presence = await presenceOf(warehouse, table);
 
       const summary = await forgetIn(scene, entity);
 
@@ -196,6 +223,10 @@ anyWarehouse('forgetting', (open, kind) => {
       expect(summary.answers).toBeGreaterThan(0);
       expect(await tracesOf(warehouse, entity.texts), table).toEqual([]);
       expect(missing(ofOthers(before, entity), await rowsOf(warehouse, CONTENT)), table).toEqual([]);
+      for (const [of, key] of [[table, entity.key] as const, ['pronet_user_educations', [...entity.key, '0']] as const])
+        expect(await hashedIn(warehouse, of, key), of).toBe(0);
+      const others = presence.filter((row) => !entity.texts.some((text) => row.includes(text)));
+      expect(await presenceOf(warehouse, table)).toEqual(others);
       const after = await rowsOf(warehouse, ALL);
       expect(await scene.replay()).toMatchObject({ loaded: 0, written: {}, gone: null });
       expect(await rowsOf(warehouse, ALL)).toEqual(after);

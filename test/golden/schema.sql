@@ -2694,6 +2694,53 @@ create view sluice."microblog_user_overview" (
                           ORDER BY d.date DESC
                          LIMIT 1)) AS counted_at) c) t;
 
+-- When each row of microblog_users was last seen in an answer, and since when it is missing: one row per user.
+create view sluice."microblog_users_presence" (
+  -- Identifier of the profile. Personal data.
+  "rest_id" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'microblog.user'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'microblog.user'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.rest_id,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM microblog_users t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('microblog_users/'::text || t.rest_id, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- Paid answers without their content: one row per answer. Rows of tables refer to their answer as _answer_id.
 create view sluice."paid_answers" (
   -- Id of the answer; ids increase in the order of storing.
@@ -2821,6 +2868,54 @@ create view sluice."photoshare_post_overview" (
     p._changed_at AS changed_at
    FROM photoshare_posts p
      LEFT JOIN photoshare_users u ON u.id = p.user_id;
+
+-- When each row of photoshare_posts was last seen in an answer, and since when it is missing: one row per post.
+create view sluice."photoshare_posts_presence" (
+  -- Identifier of the post. Personal data.
+  "id" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'photoshare.user.posts'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'photoshare.user.posts'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.id,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM photoshare_posts t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('photoshare_posts/'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to('photoshare_posts>'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Profiles of the photo-sharing network with computed rates, some of them over their loaded posts: one row per profile.
 create view sluice."photoshare_user_overview" (
@@ -2980,6 +3075,54 @@ create view sluice."photoshare_user_post_overview" (
      JOIN photoshare_posts p ON p.id = b.post_id
      LEFT JOIN photoshare_users u ON u.id = COALESCE(b.user_id, p.user_id);
 
+-- When each row of photoshare_users was last seen in an answer, and since when it is missing: one row per user.
+create view sluice."photoshare_users_presence" (
+  -- Identifier of the profile. Personal data.
+  "id" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.id,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM photoshare_users t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('photoshare_users/'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to('photoshare_users>'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- Distribution of the costs of requests over the complete request log: one row per endpoint and plan. Rows with a price that were not charged are not included.
 create view sluice."price_book" (
   -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
@@ -3034,6 +3177,53 @@ create view sluice."price_book" (
    FROM logged_requests l
   WHERE (outcome = ANY (ARRAY['answered'::text, 'missing'::text, 'failed'::text])) AND cost >= 0 AND NOT (outcome = 'answered'::text AND cost > 0 AND points = 0::numeric)
   GROUP BY endpoint, plan;
+
+-- When each row of pronet_companies was last seen in an answer, and since when it is missing: one row per company.
+create view sluice."pronet_companies_presence" (
+  -- The organization’s URN. Type of the URN, such as fsd_company.
+  "urn_type" text,
+  -- The organization’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Always null: answers contain it only inside other entities, so its absence proves nothing.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, nested.seen_at) AS _last_seen_at,
+    NULL::timestamp with time zone AS _missing_since
+   FROM pronet_companies t
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_companies>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Members that groups show, with the group and the person: one row per group and person.
 create view sluice."pronet_group_member_overview" (
@@ -3144,6 +3334,103 @@ create view sluice."pronet_group_overview" (
            FROM pronet_group_members m
              LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value
           WHERE m.group_urn_type = g.urn_type AND m.group_urn_value = g.urn_value AND lower(m.role) = 'owner'::text) o;
+
+-- When each row of pronet_groups was last seen in an answer, and since when it is missing: one row per group.
+create view sluice."pronet_groups_presence" (
+  -- The group’s URN. Type of the URN, such as group.
+  "urn_type" text,
+  -- The group’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'pronet.group'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'pronet.group'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_groups t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_groups/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
+
+-- When each row of pronet_industries was last seen in an answer, and since when it is missing: one row per industry.
+create view sluice."pronet_industries_presence" (
+  -- The industry’s URN. Type of the URN, such as industry.
+  "urn_type" text,
+  -- The industry’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Always null: answers contain it only inside other entities, so its absence proves nothing.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text, 'pronet.group'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text, 'pronet.group'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, nested.seen_at) AS _last_seen_at,
+    NULL::timestamp with time zone AS _missing_since
+   FROM pronet_industries t
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_industries>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Mentions in posts, with the post’s author and time: one row per mention.
 create view sluice."pronet_post_mention_overview" (
@@ -3398,6 +3685,110 @@ create view sluice."pronet_post_repost_overview" (
      JOIN pronet_posts r ON r.urn_type = b.repost_urn_type AND r.urn_value = b.repost_urn_value
      LEFT JOIN pronet_posts p ON p.urn_type = b.post_urn_type AND p.urn_value = b.post_urn_value;
 
+-- When each row of pronet_posts was last seen in an answer, and since when it is missing: one row per post.
+create view sluice."pronet_posts_presence" (
+  -- The post’s URN. Type of the URN, such as activity.
+  "urn_type" text,
+  -- The post’s URN. Value of the URN. Personal data.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'pronet.post.reposts'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'pronet.post.reposts'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_posts t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_posts/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_posts>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
+
+-- When each row of pronet_user_educations was last seen in an answer, and since when it is missing: one row per education.
+create view sluice."pronet_user_educations_presence" (
+  -- URN type of the requested person.
+  "user_urn_type" text,
+  -- URN value of the requested person. Personal data.
+  "user_urn_value" text,
+  -- Position in the person’s list, from 0.
+  "position" bigint,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'pronet.user.education'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'pronet.user.education'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.user_urn_type,
+    t.user_urn_value,
+    t."position",
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_user_educations t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to((((((('pronet_user_educations/'::text || octet_length(t.user_urn_type)) || ':'::text) || t.user_urn_type) || octet_length(t.user_urn_value)) || ':'::text) || t.user_urn_value) || t."position"::text, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- People of the professional network with their latest school: one row per person.
 create view sluice."pronet_user_overview" (
   -- The person’s URN. Type of the URN, such as fsd_profile.
@@ -3586,6 +3977,57 @@ create view sluice."pronet_user_search_hit_overview" (
     u.open_to_work AS user_open_to_work
    FROM pronet_user_search_hits h
      JOIN pronet_users u ON u.urn_type = h.user_urn_type AND u.urn_value = h.user_urn_value;
+
+-- When each row of pronet_users was last seen in an answer, and since when it is missing: one row per user.
+create view sluice."pronet_users_presence" (
+  -- The person’s URN. Type of the URN, such as fsd_profile.
+  "urn_type" text,
+  -- The person’s URN. Value of the URN. Personal data.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'pronet.group'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'pronet.group'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_users t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_users/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_users>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Items and answers that could not be loaded, without their content: one row per item or complete answer.
 create view sluice."quarantined_items" (
@@ -3835,6 +4277,56 @@ create view sluice."sec_filing_overview" (
     _first_seen_at AS first_seen_at,
     _changed_at AS changed_at
    FROM sec_filings f;
+
+-- When each row of sec_filings was last seen in an answer, and since when it is missing: one row per filing.
+create view sluice."sec_filings_presence" (
+  -- Number of the filing; shared by all its documents.
+  "accession_number" text,
+  -- File name of the document within the filing.
+  "file_name" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'sec.search.companies'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'sec.search.companies'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.accession_number,
+    t.file_name,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM sec_filings t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('sec_filings/'::text || octet_length(t.accession_number)) || ':'::text) || t.accession_number) || t.file_name, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Costs and results of syncs so far, and costs of other programs: one row per sync and endpoint.
 create view sluice."sync_costs" (
@@ -4582,6 +5074,53 @@ create view sluice."web_page_overview" (
    FROM web_pages p
      CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
+-- When each row of web_pages was last seen in an answer, and since when it is missing: one row per page.
+create view sluice."web_pages_presence" (
+  -- SHA-256, in hex, of the requested address and the content options. Personal data.
+  "page_key" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'webparser.parse'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'webparser.parse'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.page_key,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM web_pages t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('web_pages/'::text || t.page_key, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- Alerts and their deliveries: one row per sync and kind that was ever raised.
 create table sluice_ops."alerts" (
   -- Name of the sync in the config; `(all)` for an alert about all syncs.
@@ -4892,6 +5431,23 @@ create table sluice_ops."leases" (
   constraint "leases_pkey" primary key ("name")
 );
 
+-- Entities that an answer to a question contained, and its newest answer does not: one row per question and entity.
+create table sluice_ops."left_entities" (
+  -- SHA-256 of the endpoint and the canonical body, in hex; names the question.
+  "request_key" text not null,
+  -- Hash of the entity.
+  "key" bytea not null,
+  -- Newest answer to the question that contained the entity.
+  "last_answer_id" bigint not null,
+  -- Receipt of this answer.
+  "last_seen_at" timestamp with time zone not null,
+  -- First complete answer to the question after it; null if there is none, so that nothing is known.
+  "gone_answer_id" bigint,
+  -- Receipt of this complete answer; null if there is none.
+  "gone_at" timestamp with time zone,
+  constraint "left_entities_pkey" primary key ("request_key", "key")
+);
+
 -- Rate limit of requests with a token, across all processes: one row per token.
 create table sluice_ops."limiter_paces" (
   -- Digest of the service and the token.
@@ -5001,6 +5557,25 @@ create table sluice_ops."quarantine" (
 );
 create unique index "quarantine_answer_id_position_idx" on sluice_ops."quarantine" using btree (answer_id, COALESCE("position", '-1'::integer::bigint));
 create index "quarantine_open_idx" on sluice_ops."quarantine" using btree (id) where resolved_at IS NULL;
+
+-- Entities in the newest loaded answer to each question: one row per question, without those of the request log.
+create table sluice_ops."question_contents" (
+  -- SHA-256 of the endpoint and the canonical body, in hex; names the question.
+  "request_key" text not null,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text not null,
+  -- Newest loaded and readable answer.
+  "answer_id" bigint not null,
+  -- Receipt of this answer.
+  "received_at" timestamp with time zone not null,
+  -- Whether this answer contains all items.
+  "is_complete" boolean not null,
+  -- Whether any answer to the question contained all items.
+  "was_complete" boolean not null,
+  -- Hashes of the entities in this answer, of 8 bytes each, in ascending order.
+  "keys" bytea not null,
+  constraint "question_contents_pkey" primary key ("request_key")
+);
 
 -- Schemas that sluice replay --rebuild created to work in: one row per rebuild that is in progress or was killed.
 create table sluice_ops."rebuilds" (

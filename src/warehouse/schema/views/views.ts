@@ -8,6 +8,7 @@ import { filingViews } from './filings.ts';
 import { forecastViews } from './forecasts.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
+import { presenceViews } from './presence.ts';
 import { priceViews } from './prices.ts';
 import { profileViews } from './profiles.ts';
 import { requestCostViews } from './request-costs.ts';
@@ -22,6 +23,7 @@ export const views: readonly View[] = [
   ...postViews,
   ...peopleViews,
   ...profileViews,
+  ...presenceViews,
   ...syncViews,
   ...coverageViews,
   ...checkViews,
