@@ -147,6 +147,33 @@ const presenceOf = async (warehouse: Warehouse, table: string): Promise<readonly
     ({ row }) => row,
   );
 
+/** Former texts about an author, which only the change log of posts has. */
+const FORMER = ['zq former name of the author', 'zq_former_alias'];
+
+/** Logs that the author of a post had another name, and that another post was by the same author before. */
+async function logFormerAuthors(warehouse: Warehouse): Promise<void> {
+  const [, where = ''] = ENTITIES[2] ?? [];
+  const { key, texts } = await entityIn(warehouse, 'pronet_users', where);
+  const [alias = ''] = texts.slice(-1);
+  const log =
+    'insert into sluice.pronet_post_changes (post_urn_type, post_urn_value, attribute, changed_at, from_value, to_value, _answer_id)';
+  const post = (isTheirs: boolean): string =>
+    `from (select urn_type, urn_value from sluice.pronet_posts where (author_urn_value is not distinct from '${key[1]}') = ${isTheirs} limit 1) p`;
+  await select(
+    warehouse,
+    `${log} select urn_type, urn_value, 'author_name', now(), '${FORMER[0]}', '${alias}', 1 ${post(true)}`,
+  );
+  await select(
+    warehouse,
+    `${log} select urn_type, urn_value, 'author_urn_value', now(), '${key[1]}', 'x', 1 ${post(false)}`,
+  );
+  await select(
+    warehouse,
+    `${log} select urn_type, urn_value, 'author_alias', now(), '${FORMER[1]}', '${alias}', 1 ${post(false)}`,
+  );
+  expect(await tracesOf(warehouse, FORMER)).not.toEqual([]);
+}
+
 const accountsIn = (warehouse: Warehouse) =>
   select(
     warehouse,
@@ -207,6 +234,7 @@ anyWarehouse('forgetting', (open, kind) => {
     const scene = await lived(await open());
     const { warehouse } = scene;
     const gone: string[] = [];
+    await logFormerAuthors(warehouse);
     const accounts = await accountsIn(warehouse);
     expect(accounts).toSatisfy((rows: typeof accounts) => rows.every(({ adds_up: addsUp }) => addsUp === true));
 
@@ -232,6 +260,7 @@ anyWarehouse('forgetting', (open, kind) => {
       expect(await rowsOf(warehouse, ALL)).toEqual(after);
       gone.push(...entity.texts);
     }
+    expect(await tracesOf(warehouse, FORMER)).toEqual([]);
     const content = await rowsOf(warehouse, CONTENT);
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);

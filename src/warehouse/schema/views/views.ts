@@ -6,6 +6,7 @@ import { checkViews } from './checks.ts';
 import { coverageViews } from './coverage.ts';
 import { filingViews } from './filings.ts';
 import { forecastViews } from './forecasts.ts';
+import { historyViews } from './history.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
 import { presenceViews } from './presence.ts';
@@ -24,6 +25,7 @@ export const views: readonly View[] = [
   ...peopleViews,
   ...profileViews,
   ...presenceViews,
+  ...historyViews,
   ...syncViews,
   ...coverageViews,
   ...checkViews,
