@@ -188,10 +188,7 @@ async function commit(
       })),
     );
     const results = resultsOf(group, receipts);
-    if (options.targetSchema !== undefined) {
-      await recordPresence(executor, warehouse.ops, group);
-      return results;
-    }
+    if (options.targetSchema !== undefined) return results;
     for (const { answer, isRedacted } of group)
       if (isRedacted) await replaceBody(ops, answer.id, answer.body, options.now());
     await recordLoads(
