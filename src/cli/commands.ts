@@ -51,6 +51,11 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'diff',
+    summary: 'Show which rows are new, changed or gone between two runs.',
+    load: async () => (await import('./commands/diff/diff.ts')).diff,
+  },
+  {
     name: 'marks',
     summary: 'Show how far syncs have read, or make a sync read again.',
     load: async () => (await import('./commands/marks.ts')).marks,

@@ -40,7 +40,9 @@ function loadedState({
  */
 export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
   const now = at.toISOString();
-  for (const each of withoutRepeats(loads.filter(({ answer, settles }) => answer.loaded || settles))) {
+  const due = loads.filter(({ answer, settles }) => answer.loaded || settles);
+  // An answer that served several requests is loaded for each.
+  for (const each of withoutRepeats(due, ({ answer }) => answer.id)) {
     const first = each.filter(({ answer }) => !answer.loaded);
     const again = each.filter(({ answer }) => answer.loaded);
     if (first.length > 0) await recordFirst(ops, first, now);
@@ -49,17 +51,15 @@ export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: 
   }
 }
 
-/**
- * Splits the loads into as few parts as possible without an answer twice in a part: an answer that served several
- * requests is loaded for each.
- */
-function withoutRepeats(loads: readonly RecordedLoad[]): RecordedLoad[][] {
-  const parts: RecordedLoad[][] = [];
+/** Splits items into as few parts as possible without a key twice in a part; items with the same key stay in order. */
+export function withoutRepeats<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
+  const parts: T[][] = [];
   const times = new Map<string, number>();
-  for (const load of loads) {
-    const time = times.get(load.answer.id) ?? 0;
-    times.set(load.answer.id, time + 1);
-    (parts[time] ??= []).push(load);
+  for (const item of items) {
+    const key = keyOf(item);
+    const time = times.get(key) ?? 0;
+    times.set(key, time + 1);
+    (parts[time] ??= []).push(item);
   }
   return parts;
 }

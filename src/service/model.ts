@@ -177,8 +177,8 @@ export interface Resource {
   readonly identifiedBy?: Readonly<Record<string, Identification>>;
   /** Numbers that change daily. The last values of each day with an observation are kept. */
   readonly measures?: readonly Measure[];
-  /** Every change of the other attributes is logged: old value, new value, time and answer. */
-  readonly logged?: boolean;
+  /** Columns with long texts, whose changes are logged as digests. */
+  readonly digested?: readonly string[];
 }
 
 /** A number with a daily history: a column, or a sum over a list. */

@@ -1,4 +1,5 @@
 /** Erasure: nothing of the entity is left, nothing brings it back, and other entities stay unchanged. */
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +123,57 @@ const missing = (rows: Rows, from: Rows): readonly string[] =>
     return all.filter((row) => !there.has(row)).map((row) => `${table}: ${row}`);
   });
 
+/** How many questions, and entities that left one, have the hash of this key. */
+const hashedIn = async (warehouse: Warehouse, table: string, key: readonly string[]): Promise<number> => {
+  const text = [...key.slice(0, -1).map((part) => `${Buffer.byteLength(part)}:${part}`), key.at(-1)].join('');
+  const hashes = ['/', '>'].map((place) =>
+    createHash('sha256')
+      .update(table + place + text)
+      .digest('hex')
+      .slice(0, 16),
+  );
+  const isIn = (value: string): string =>
+    hashes.map((hash) => `position('${hash}' in encode(${value}, 'hex')) > 0`).join(' or ');
+  const [row] = await select<{ found: number }>(
+    warehouse,
+    `select (select count(*) from sluice_ops.question_contents where ${isIn('keys')})::int
+      + (select count(*) from sluice_ops.left_entities where ${isIn('key')})::int as found`,
+  );
+  return row?.found ?? 0;
+};
+
+const presenceOf = async (warehouse: Warehouse, table: string): Promise<readonly string[]> =>
+  (await select<{ row: string }>(warehouse, `select p::text as row from sluice.${table}_presence p order by 1`)).map(
+    ({ row }) => row,
+  );
+
+/** Former texts about an author, which only the change log of posts has. */
+const FORMER = ['zq former name of the author', 'zq_former_alias'];
+
+/** Logs that the author of a post had another name, and that another post was by the same author before. */
+async function logFormerAuthors(warehouse: Warehouse): Promise<void> {
+  const [, where = ''] = ENTITIES[2] ?? [];
+  const { key, texts } = await entityIn(warehouse, 'pronet_users', where);
+  const [alias = ''] = texts.slice(-1);
+  const log =
+    'insert into sluice.pronet_post_changes (post_urn_type, post_urn_value, attribute, changed_at, from_value, to_value, _answer_id)';
+  const post = (isTheirs: boolean): string =>
+    `from (select urn_type, urn_value from sluice.pronet_posts where (author_urn_value is not distinct from '${key[1]}') = ${isTheirs} limit 1) p`;
+  await select(
+    warehouse,
+    `${log} select urn_type, urn_value, 'author_name', now(), '${FORMER[0]}', '${alias}', 1 ${post(true)}`,
+  );
+  await select(
+    warehouse,
+    `${log} select urn_type, urn_value, 'author_urn_value', now(), '${key[1]}', 'x', 1 ${post(false)}`,
+  );
+  await select(
+    warehouse,
+    `${log} select urn_type, urn_value, 'author_alias', now(), '${FORMER[1]}', '${alias}', 1 ${post(false)}`,
+  );
+  expect(await tracesOf(warehouse, FORMER)).not.toEqual([]);
+}
+
 const accountsIn = (warehouse: Warehouse) =>
   select(
     warehouse,
@@ -182,13 +234,16 @@ anyWarehouse('forgetting', (open, kind) => {
     const scene = await lived(await open());
     const { warehouse } = scene;
     const gone: string[] = [];
+    await logFormerAuthors(warehouse);
     const accounts = await accountsIn(warehouse);
     expect(accounts).toSatisfy((rows: typeof accounts) => rows.every(({ adds_up: addsUp }) => addsUp === true));
 
     for (const [table, where] of ENTITIES) {
       const entity = await entityIn(warehouse, table, where);
       expect(await tracesOf(warehouse, entity.texts)).not.toEqual([]);
+      expect(await hashedIn(warehouse, table, entity.key)).toBeGreaterThan(0);
       const before = await rowsOf(warehouse, CONTENT);
+      const presence = await presenceOf(warehouse, table);
 
       const summary = await forgetIn(scene, entity);
 
@@ -196,11 +251,16 @@ anyWarehouse('forgetting', (open, kind) => {
       expect(summary.answers).toBeGreaterThan(0);
       expect(await tracesOf(warehouse, entity.texts), table).toEqual([]);
       expect(missing(ofOthers(before, entity), await rowsOf(warehouse, CONTENT)), table).toEqual([]);
+      for (const [of, key] of [[table, entity.key] as const, ['pronet_user_educations', [...entity.key, '0']] as const])
+        expect(await hashedIn(warehouse, of, key), of).toBe(0);
+      const others = presence.filter((row) => !entity.texts.some((text) => row.includes(text)));
+      expect(await presenceOf(warehouse, table)).toEqual(others);
       const after = await rowsOf(warehouse, ALL);
       expect(await scene.replay()).toMatchObject({ loaded: 0, written: {}, gone: null });
       expect(await rowsOf(warehouse, ALL)).toEqual(after);
       gone.push(...entity.texts);
     }
+    expect(await tracesOf(warehouse, FORMER)).toEqual([]);
     const content = await rowsOf(warehouse, CONTENT);
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);

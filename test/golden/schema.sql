@@ -339,6 +339,25 @@ create table sluice."microblog_users" (
 );
 create index "microblog_users_alias_idx" on sluice."microblog_users" using hash (alias);
 
+-- Attribute changes of each post: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+create table sluice."photoshare_post_changes" (
+  -- Key of the post. Personal data.
+  "post_id" text not null,
+  -- Name of the changed column of photoshare_posts.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none. Personal data.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none. Personal data.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "photoshare_post_changes_pkey" primary key ("post_id", "attribute", "changed_at", "_answer_id"),
+  constraint "photoshare_post_changes_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
+);
+create index "photoshare_post_changes_changed_at_idx" on sluice."photoshare_post_changes" using btree (changed_at);
+
 -- Pictures and videos of the post, as sent. One row per element.
 create table sluice."photoshare_post_media" (
   -- Key of the post. Personal data.
@@ -828,6 +847,48 @@ create table sluice."pronet_industries" (
   constraint "pronet_industries_pkey" primary key ("urn_type", "urn_value")
 );
 
+-- Attribute changes of each industry: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+create table sluice."pronet_industry_changes" (
+  -- Key of the industry.
+  "industry_urn_type" text not null,
+  -- Key of the industry.
+  "industry_urn_value" text not null,
+  -- Name of the changed column of pronet_industries.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_industry_changes_pkey" primary key ("industry_urn_type", "industry_urn_value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_industry_changes_industry_urn_type_industr_314d976e_fkey" foreign key ("industry_urn_type", "industry_urn_value") references "pronet_industries" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_industry_changes_changed_at_idx" on sluice."pronet_industry_changes" using btree (changed_at);
+
+-- Attribute changes of each post: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+create table sluice."pronet_post_changes" (
+  -- Key of the post.
+  "post_urn_type" text not null,
+  -- Key of the post. Personal data.
+  "post_urn_value" text not null,
+  -- Name of the changed column of pronet_posts.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none. Personal data.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none. Personal data.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_post_changes_pkey" primary key ("post_urn_type", "post_urn_value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_post_changes_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_post_changes_changed_at_idx" on sluice."pronet_post_changes" using btree (changed_at);
+
 -- Addresses of the cover pictures; signed and short-lived. One row per element.
 create table sluice."pronet_post_document_cover_images" (
   -- Key of the post.
@@ -1071,6 +1132,29 @@ create table sluice."pronet_user_changes" (
 );
 create index "pronet_user_changes_changed_at_idx" on sluice."pronet_user_changes" using btree (changed_at);
 
+-- Attribute changes of each education: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+create table sluice."pronet_user_education_changes" (
+  -- Key of the education.
+  "education_user_urn_type" text not null,
+  -- Key of the education. Personal data.
+  "education_user_urn_value" text not null,
+  -- Key of the education.
+  "education_position" bigint not null,
+  -- Name of the changed column of pronet_user_educations.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none. Personal data.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none. Personal data.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_user_education_changes_pkey" primary key ("education_user_urn_type", "education_user_urn_value", "education_position", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_user_education_changes_education_user_urn__e2565e0d_fkey" foreign key ("education_user_urn_type", "education_user_urn_value", "education_position") references "pronet_user_educations" ("user_urn_type", "user_urn_value", "position") on delete cascade
+);
+create index "pronet_user_education_changes_changed_at_idx" on sluice."pronet_user_education_changes" using btree (changed_at);
+
 -- Schools that a person lists, in the person’s order.
 create table sluice."pronet_user_educations" (
   -- URN type of the requested person.
@@ -1227,6 +1311,27 @@ create table sluice."sec_filing_biz_states" (
   constraint "sec_filing_biz_states_filing_accession_number_fil_c874e867_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
+-- Attribute changes of each filing: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+create table sluice."sec_filing_changes" (
+  -- Key of the filing.
+  "filing_accession_number" text not null,
+  -- Key of the filing.
+  "filing_file_name" text not null,
+  -- Name of the changed column of sec_filings.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "sec_filing_changes_pkey" primary key ("filing_accession_number", "filing_file_name", "attribute", "changed_at", "_answer_id"),
+  constraint "sec_filing_changes_filing_accession_number_filing_75dbef66_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
+);
+create index "sec_filing_changes_changed_at_idx" on sluice."sec_filing_changes" using btree (changed_at);
+
 -- Central index keys of the filers, in the order of display_names but not of the other lists. One row per element.
 create table sluice."sec_filing_ciks" (
   -- Key of the filing.
@@ -1346,6 +1451,25 @@ create table sluice."sec_filings" (
 );
 create index "sec_filings_file_date_idx" on sluice."sec_filings" using btree (file_date);
 create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree (period_ending);
+
+-- Attribute changes of each page: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer. The values of cleaned_html are SHA-256 digests, in hex.
+create table sluice."web_page_changes" (
+  -- Key of the page. Personal data.
+  "page_key" text not null,
+  -- Name of the changed column of web_pages.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none. Personal data.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none. Personal data.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "web_page_changes_pkey" primary key ("page_key", "attribute", "changed_at", "_answer_id"),
+  constraint "web_page_changes_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
+);
+create index "web_page_changes_changed_at_idx" on sluice."web_page_changes" using btree (changed_at);
 
 -- E-mail addresses on the page. One row per element.
 create table sluice."web_page_emails" (
@@ -1570,13 +1694,13 @@ create view sluice."answer_costs" (
           GROUP BY r.request_id) l ON l.request_id = a.request_id
      LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at;
 
--- Attribute changes of people, organizations, groups and profiles: one row per change.
+-- Attribute changes of all entities: one row per change.
 create view sluice."attribute_changes" (
   -- Table of the entity, such as pronet_users.
   "table_name" text,
-  -- Key of the entity; a colon separates the two parts of a URN. Personal data.
+  -- Key of the entity; colons separate its parts. Personal data.
   "entity_key" text,
-  -- Name of the entity; null if unknown. Personal data.
+  -- Name of the entity; null if it has none or it is unknown. Personal data.
   "entity_name" text,
   -- Name of the changed column.
   "attribute" text,
@@ -1591,6 +1715,30 @@ create view sluice."attribute_changes" (
   -- Paid answer that showed the change; joins paid_answers.
   "answer_id" bigint
 ) as
+ SELECT 'web_pages'::text AS table_name,
+    c.page_key AS entity_key,
+    NULL::text AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM web_page_changes c
+     JOIN web_pages e ON e.page_key = c.page_key
+UNION ALL
+ SELECT 'sec_filings'::text AS table_name,
+    (c.filing_accession_number || ':'::text) || c.filing_file_name AS entity_key,
+    NULL::text AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM sec_filing_changes c
+     JOIN sec_filings e ON e.accession_number = c.filing_accession_number AND e.file_name = c.filing_file_name
+UNION ALL
  SELECT 'pronet_users'::text AS table_name,
     (c.user_urn_type || ':'::text) || c.user_urn_value AS entity_key,
     e.name AS entity_name,
@@ -1603,6 +1751,18 @@ create view sluice."attribute_changes" (
    FROM pronet_user_changes c
      JOIN pronet_users e ON e.urn_type = c.user_urn_type AND e.urn_value = c.user_urn_value
 UNION ALL
+ SELECT 'pronet_industries'::text AS table_name,
+    (c.industry_urn_type || ':'::text) || c.industry_urn_value AS entity_key,
+    e.name AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM pronet_industry_changes c
+     JOIN pronet_industries e ON e.urn_type = c.industry_urn_type AND e.urn_value = c.industry_urn_value
+UNION ALL
  SELECT 'pronet_companies'::text AS table_name,
     (c.company_urn_type || ':'::text) || c.company_urn_value AS entity_key,
     e.name AS entity_name,
@@ -1614,6 +1774,30 @@ UNION ALL
     c._answer_id AS answer_id
    FROM pronet_company_changes c
      JOIN pronet_companies e ON e.urn_type = c.company_urn_type AND e.urn_value = c.company_urn_value
+UNION ALL
+ SELECT 'pronet_posts'::text AS table_name,
+    (c.post_urn_type || ':'::text) || c.post_urn_value AS entity_key,
+    NULL::text AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM pronet_post_changes c
+     JOIN pronet_posts e ON e.urn_type = c.post_urn_type AND e.urn_value = c.post_urn_value
+UNION ALL
+ SELECT 'pronet_user_educations'::text AS table_name,
+    (((c.education_user_urn_type || ':'::text) || c.education_user_urn_value) || ':'::text) || c.education_position AS entity_key,
+    NULL::text AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM pronet_user_education_changes c
+     JOIN pronet_user_educations e ON e.user_urn_type = c.education_user_urn_type AND e.user_urn_value = c.education_user_urn_value AND e."position" = c.education_position
 UNION ALL
  SELECT 'pronet_groups'::text AS table_name,
     (c.group_urn_type || ':'::text) || c.group_urn_value AS entity_key,
@@ -1649,7 +1833,19 @@ UNION ALL
     (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
     c._answer_id AS answer_id
    FROM photoshare_user_changes c
-     JOIN photoshare_users e ON e.id = c.user_id;
+     JOIN photoshare_users e ON e.id = c.user_id
+UNION ALL
+ SELECT 'photoshare_posts'::text AS table_name,
+    c.post_id AS entity_key,
+    NULL::text AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM photoshare_post_changes c
+     JOIN photoshare_posts e ON e.id = c.post_id;
 
 -- Points left, and when they run out at the current rate, by the part of the log that was read: one row per token.
 create view sluice."balance_forecast" (
@@ -2694,6 +2890,261 @@ create view sluice."microblog_user_overview" (
                           ORDER BY d.date DESC
                          LIMIT 1)) AS counted_at) c) t;
 
+-- Profiles of the microblogging network, as they were: one row per user and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."microblog_users_history" (
+  -- Identifier of the profile. Personal data.
+  "rest_id" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- The network’s internal identifier. Personal data.
+  "internal_id" text,
+  -- Displayed name. Personal data.
+  "name" text,
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
+  "alias" text,
+  -- Address of the profile. Personal data.
+  "url" text,
+  -- Description that the profile gives of itself. Personal data.
+  "description" text,
+  -- Place as written on the profile. Personal data.
+  "location" text,
+  -- Whether the network vouches for the profile.
+  "verified" boolean,
+  -- Kind of verification, such as business.
+  "verified_type" text,
+  -- Whether the profile has the paid check mark.
+  "is_blue_verified" boolean,
+  -- Identifier of the professional account. Personal data.
+  "professional_rest_id" text,
+  -- Type of professional account, such as creator.
+  "professional_professional_type" text,
+  -- Whether the identity was verified.
+  "verification_info_is_identity_verified" boolean,
+  -- Start of the verification, as written.
+  "verification_info_verified_since" text,
+  -- Reason for the verification, as written.
+  "verification_info_reason_description" text,
+  -- Day of the month. Personal data.
+  "birthdate_day" bigint,
+  -- Month of the year. Personal data.
+  "birthdate_month" bigint,
+  -- Year. Personal data.
+  "birthdate_year" bigint,
+  -- Audience of day and month. Personal data.
+  "birthdate_visibility" text,
+  -- Audience of the year. Personal data.
+  "birthdate_year_visibility" text,
+  -- Birthdate as an epoch, as sent. Personal data.
+  "birthdate_timestamp" bigint,
+  -- Whether the description can be translated.
+  "is_profile_translatable" boolean,
+  -- Whether subscriptions are hidden.
+  "has_hidden_subscriptions" boolean,
+  -- Whether messages can be highlighted.
+  "can_highlight_tweets" boolean,
+  -- Whether a premium account can be given to the profile.
+  "premium_gifting_eligible" boolean
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.user_rest_id, each.changed_at) each.user_rest_id,
+            each.changed_at,
+            each.before
+           FROM ( SELECT microblog_user_changes.user_rest_id,
+                    microblog_user_changes.changed_at,
+                    microblog_user_changes._answer_id,
+                    jsonb_object_agg(microblog_user_changes.attribute, microblog_user_changes.from_value) OVER (PARTITION BY microblog_user_changes.user_rest_id ORDER BY microblog_user_changes.changed_at DESC, microblog_user_changes._answer_id DESC) AS before
+                   FROM microblog_user_changes) each
+          ORDER BY each.user_rest_id, each.changed_at, each._answer_id
+        )
+ SELECT t.rest_id,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.rest_id ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'internal_id'::text THEN r.internal_id
+            ELSE t.internal_id
+        END AS internal_id,
+        CASE
+            WHEN b.before ? 'name'::text THEN r.name
+            ELSE t.name
+        END AS name,
+        CASE
+            WHEN b.before ? 'alias'::text THEN r.alias
+            ELSE t.alias
+        END AS alias,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'description'::text THEN r.description
+            ELSE t.description
+        END AS description,
+        CASE
+            WHEN b.before ? 'location'::text THEN r.location
+            ELSE t.location
+        END AS location,
+        CASE
+            WHEN b.before ? 'verified'::text THEN r.verified
+            ELSE t.verified
+        END AS verified,
+        CASE
+            WHEN b.before ? 'verified_type'::text THEN r.verified_type
+            ELSE t.verified_type
+        END AS verified_type,
+        CASE
+            WHEN b.before ? 'is_blue_verified'::text THEN r.is_blue_verified
+            ELSE t.is_blue_verified
+        END AS is_blue_verified,
+        CASE
+            WHEN b.before ? 'professional_rest_id'::text THEN r.professional_rest_id
+            ELSE t.professional_rest_id
+        END AS professional_rest_id,
+        CASE
+            WHEN b.before ? 'professional_professional_type'::text THEN r.professional_professional_type
+            ELSE t.professional_professional_type
+        END AS professional_professional_type,
+        CASE
+            WHEN b.before ? 'verification_info_is_identity_verified'::text THEN r.verification_info_is_identity_verified
+            ELSE t.verification_info_is_identity_verified
+        END AS verification_info_is_identity_verified,
+        CASE
+            WHEN b.before ? 'verification_info_verified_since'::text THEN r.verification_info_verified_since
+            ELSE t.verification_info_verified_since
+        END AS verification_info_verified_since,
+        CASE
+            WHEN b.before ? 'verification_info_reason_description'::text THEN r.verification_info_reason_description
+            ELSE t.verification_info_reason_description
+        END AS verification_info_reason_description,
+        CASE
+            WHEN b.before ? 'birthdate_day'::text THEN r.birthdate_day
+            ELSE t.birthdate_day
+        END AS birthdate_day,
+        CASE
+            WHEN b.before ? 'birthdate_month'::text THEN r.birthdate_month
+            ELSE t.birthdate_month
+        END AS birthdate_month,
+        CASE
+            WHEN b.before ? 'birthdate_year'::text THEN r.birthdate_year
+            ELSE t.birthdate_year
+        END AS birthdate_year,
+        CASE
+            WHEN b.before ? 'birthdate_visibility'::text THEN r.birthdate_visibility
+            ELSE t.birthdate_visibility
+        END AS birthdate_visibility,
+        CASE
+            WHEN b.before ? 'birthdate_year_visibility'::text THEN r.birthdate_year_visibility
+            ELSE t.birthdate_year_visibility
+        END AS birthdate_year_visibility,
+        CASE
+            WHEN b.before ? 'birthdate_timestamp'::text THEN r.birthdate_timestamp
+            ELSE t.birthdate_timestamp
+        END AS birthdate_timestamp,
+        CASE
+            WHEN b.before ? 'is_profile_translatable'::text THEN r.is_profile_translatable
+            ELSE t.is_profile_translatable
+        END AS is_profile_translatable,
+        CASE
+            WHEN b.before ? 'has_hidden_subscriptions'::text THEN r.has_hidden_subscriptions
+            ELSE t.has_hidden_subscriptions
+        END AS has_hidden_subscriptions,
+        CASE
+            WHEN b.before ? 'can_highlight_tweets'::text THEN r.can_highlight_tweets
+            ELSE t.can_highlight_tweets
+        END AS can_highlight_tweets,
+        CASE
+            WHEN b.before ? 'premium_gifting_eligible'::text THEN r.premium_gifting_eligible
+            ELSE t.premium_gifting_eligible
+        END AS premium_gifting_eligible
+   FROM past b
+     JOIN microblog_users t ON b.user_rest_id = t.rest_id AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(internal_id text, name text, alias text, url text, description text, location text, verified boolean, verified_type text, is_blue_verified boolean, professional_rest_id text, professional_professional_type text, verification_info_is_identity_verified boolean, verification_info_verified_since text, verification_info_reason_description text, birthdate_day bigint, birthdate_month bigint, birthdate_year bigint, birthdate_visibility text, birthdate_year_visibility text, birthdate_timestamp bigint, is_profile_translatable boolean, has_hidden_subscriptions boolean, can_highlight_tweets boolean, premium_gifting_eligible boolean)
+UNION ALL
+ SELECT t.rest_id,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.internal_id,
+    t.name,
+    t.alias,
+    t.url,
+    t.description,
+    t.location,
+    t.verified,
+    t.verified_type,
+    t.is_blue_verified,
+    t.professional_rest_id,
+    t.professional_professional_type,
+    t.verification_info_is_identity_verified,
+    t.verification_info_verified_since,
+    t.verification_info_reason_description,
+    t.birthdate_day,
+    t.birthdate_month,
+    t.birthdate_year,
+    t.birthdate_visibility,
+    t.birthdate_year_visibility,
+    t.birthdate_timestamp,
+    t.is_profile_translatable,
+    t.has_hidden_subscriptions,
+    t.can_highlight_tweets,
+    t.premium_gifting_eligible
+   FROM microblog_users t
+     LEFT JOIN ( SELECT microblog_user_changes.user_rest_id,
+            max(microblog_user_changes.changed_at) AS changed_at
+           FROM microblog_user_changes
+          GROUP BY microblog_user_changes.user_rest_id) l ON l.user_rest_id = t.rest_id;
+
+-- When each row of microblog_users was last seen in an answer, and since when it is missing: one row per user.
+create view sluice."microblog_users_presence" (
+  -- Identifier of the profile. Personal data.
+  "rest_id" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'microblog.user'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'microblog.user'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.rest_id,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM microblog_users t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('microblog_users/'::text || t.rest_id, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- Paid answers without their content: one row per answer. Rows of tables refer to their answer as _answer_id.
 create view sluice."paid_answers" (
   -- Id of the answer; ids increase in the order of storing.
@@ -2821,6 +3272,178 @@ create view sluice."photoshare_post_overview" (
     p._changed_at AS changed_at
    FROM photoshare_posts p
      LEFT JOIN photoshare_users u ON u.id = p.user_id;
+
+-- Posts of the photo-sharing network, as they were: one row per post and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."photoshare_posts_history" (
+  -- Identifier of the post. Personal data.
+  "id" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Short code in the post’s address; not unique over time. Personal data.
+  "code" text,
+  -- Address of the post. Personal data.
+  "url" text,
+  -- Caption. Personal data.
+  "text" text,
+  -- Identifier of the profile. Personal data.
+  "user_id" text,
+  -- Displayed name. Personal data.
+  "user_name" text,
+  -- Handle. Personal data.
+  "user_alias" text,
+  -- Address of the profile. Personal data.
+  "user_url" text,
+  -- Whether the network vouches for the profile.
+  "user_is_verified" boolean,
+  -- Whether only approved followers see the posts.
+  "user_is_private" boolean,
+  -- Type of post, such as photo or video.
+  "type" text,
+  -- Number of pictures and videos of a post with several.
+  "carousel_media_count" bigint,
+  -- Whether the post is marked as paid.
+  "is_paid_partnership" boolean
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.post_id, each.changed_at) each.post_id,
+            each.changed_at,
+            each.before
+           FROM ( SELECT photoshare_post_changes.post_id,
+                    photoshare_post_changes.changed_at,
+                    photoshare_post_changes._answer_id,
+                    jsonb_object_agg(photoshare_post_changes.attribute, photoshare_post_changes.from_value) OVER (PARTITION BY photoshare_post_changes.post_id ORDER BY photoshare_post_changes.changed_at DESC, photoshare_post_changes._answer_id DESC) AS before
+                   FROM photoshare_post_changes) each
+          ORDER BY each.post_id, each.changed_at, each._answer_id
+        )
+ SELECT t.id,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.id ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'code'::text THEN r.code
+            ELSE t.code
+        END AS code,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'text'::text THEN r.text
+            ELSE t.text
+        END AS text,
+        CASE
+            WHEN b.before ? 'user_id'::text THEN r.user_id
+            ELSE t.user_id
+        END AS user_id,
+        CASE
+            WHEN b.before ? 'user_name'::text THEN r.user_name
+            ELSE t.user_name
+        END AS user_name,
+        CASE
+            WHEN b.before ? 'user_alias'::text THEN r.user_alias
+            ELSE t.user_alias
+        END AS user_alias,
+        CASE
+            WHEN b.before ? 'user_url'::text THEN r.user_url
+            ELSE t.user_url
+        END AS user_url,
+        CASE
+            WHEN b.before ? 'user_is_verified'::text THEN r.user_is_verified
+            ELSE t.user_is_verified
+        END AS user_is_verified,
+        CASE
+            WHEN b.before ? 'user_is_private'::text THEN r.user_is_private
+            ELSE t.user_is_private
+        END AS user_is_private,
+        CASE
+            WHEN b.before ? 'type'::text THEN r.type
+            ELSE t.type
+        END AS type,
+        CASE
+            WHEN b.before ? 'carousel_media_count'::text THEN r.carousel_media_count
+            ELSE t.carousel_media_count
+        END AS carousel_media_count,
+        CASE
+            WHEN b.before ? 'is_paid_partnership'::text THEN r.is_paid_partnership
+            ELSE t.is_paid_partnership
+        END AS is_paid_partnership
+   FROM past b
+     JOIN photoshare_posts t ON b.post_id = t.id AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(code text, url text, text text, user_id text, user_name text, user_alias text, user_url text, user_is_verified boolean, user_is_private boolean, type text, carousel_media_count bigint, is_paid_partnership boolean)
+UNION ALL
+ SELECT t.id,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.code,
+    t.url,
+    t.text,
+    t.user_id,
+    t.user_name,
+    t.user_alias,
+    t.user_url,
+    t.user_is_verified,
+    t.user_is_private,
+    t.type,
+    t.carousel_media_count,
+    t.is_paid_partnership
+   FROM photoshare_posts t
+     LEFT JOIN ( SELECT photoshare_post_changes.post_id,
+            max(photoshare_post_changes.changed_at) AS changed_at
+           FROM photoshare_post_changes
+          GROUP BY photoshare_post_changes.post_id) l ON l.post_id = t.id;
+
+-- When each row of photoshare_posts was last seen in an answer, and since when it is missing: one row per post.
+create view sluice."photoshare_posts_presence" (
+  -- Identifier of the post. Personal data.
+  "id" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'photoshare.user.posts'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'photoshare.user.posts'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.id,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM photoshare_posts t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('photoshare_posts/'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to('photoshare_posts>'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Profiles of the photo-sharing network with computed rates, some of them over their loaded posts: one row per profile.
 create view sluice."photoshare_user_overview" (
@@ -2980,6 +3603,227 @@ create view sluice."photoshare_user_post_overview" (
      JOIN photoshare_posts p ON p.id = b.post_id
      LEFT JOIN photoshare_users u ON u.id = COALESCE(b.user_id, p.user_id);
 
+-- Profiles of the photo-sharing network: one row per profile, from profile answers and from posts that name profiles, as they were: one row per user and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."photoshare_users_history" (
+  -- Identifier of the profile. Personal data.
+  "id" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Handle; it can change hands, so it is not an identifier. Personal data.
+  "alias" text,
+  -- Displayed name. Personal data.
+  "name" text,
+  -- Address of the profile. Personal data.
+  "url" text,
+  -- Description that the profile gives of itself. Personal data.
+  "description" text,
+  -- Whether only approved followers see the posts.
+  "is_private" boolean,
+  -- Whether the network vouches for the profile.
+  "is_verified" boolean,
+  -- Whether it is a business profile.
+  "is_business" boolean,
+  -- Line of business, as chosen by the profile.
+  "category" text,
+  -- Address that the profile points to. Personal data.
+  "external_url" text,
+  -- Public e-mail address. Personal data.
+  "email" text,
+  -- Public WhatsApp number. Personal data.
+  "whatsapp_number" text,
+  -- Public phone number. Personal data.
+  "phone" text,
+  -- Identifier of the city. Personal data.
+  "location_city_id" bigint,
+  -- Street. Personal data.
+  "location_street" text,
+  -- City. Personal data.
+  "location_city" text,
+  -- Postal code. Personal data.
+  "location_zip" text,
+  -- Latitude in degrees. Personal data.
+  "location_latitude" double precision,
+  -- Longitude in degrees. Personal data.
+  "location_longitude" double precision,
+  -- Number of elements: recent posts, if requested by with_posts. Null if not reported; 0 if there are none.
+  "posts_count" bigint
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.user_id, each.changed_at) each.user_id,
+            each.changed_at,
+            each.before
+           FROM ( SELECT photoshare_user_changes.user_id,
+                    photoshare_user_changes.changed_at,
+                    photoshare_user_changes._answer_id,
+                    jsonb_object_agg(photoshare_user_changes.attribute, photoshare_user_changes.from_value) OVER (PARTITION BY photoshare_user_changes.user_id ORDER BY photoshare_user_changes.changed_at DESC, photoshare_user_changes._answer_id DESC) AS before
+                   FROM photoshare_user_changes) each
+          ORDER BY each.user_id, each.changed_at, each._answer_id
+        )
+ SELECT t.id,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.id ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'alias'::text THEN r.alias
+            ELSE t.alias
+        END AS alias,
+        CASE
+            WHEN b.before ? 'name'::text THEN r.name
+            ELSE t.name
+        END AS name,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'description'::text THEN r.description
+            ELSE t.description
+        END AS description,
+        CASE
+            WHEN b.before ? 'is_private'::text THEN r.is_private
+            ELSE t.is_private
+        END AS is_private,
+        CASE
+            WHEN b.before ? 'is_verified'::text THEN r.is_verified
+            ELSE t.is_verified
+        END AS is_verified,
+        CASE
+            WHEN b.before ? 'is_business'::text THEN r.is_business
+            ELSE t.is_business
+        END AS is_business,
+        CASE
+            WHEN b.before ? 'category'::text THEN r.category
+            ELSE t.category
+        END AS category,
+        CASE
+            WHEN b.before ? 'external_url'::text THEN r.external_url
+            ELSE t.external_url
+        END AS external_url,
+        CASE
+            WHEN b.before ? 'email'::text THEN r.email
+            ELSE t.email
+        END AS email,
+        CASE
+            WHEN b.before ? 'whatsapp_number'::text THEN r.whatsapp_number
+            ELSE t.whatsapp_number
+        END AS whatsapp_number,
+        CASE
+            WHEN b.before ? 'phone'::text THEN r.phone
+            ELSE t.phone
+        END AS phone,
+        CASE
+            WHEN b.before ? 'location_city_id'::text THEN r.location_city_id
+            ELSE t.location_city_id
+        END AS location_city_id,
+        CASE
+            WHEN b.before ? 'location_street'::text THEN r.location_street
+            ELSE t.location_street
+        END AS location_street,
+        CASE
+            WHEN b.before ? 'location_city'::text THEN r.location_city
+            ELSE t.location_city
+        END AS location_city,
+        CASE
+            WHEN b.before ? 'location_zip'::text THEN r.location_zip
+            ELSE t.location_zip
+        END AS location_zip,
+        CASE
+            WHEN b.before ? 'location_latitude'::text THEN r.location_latitude
+            ELSE t.location_latitude
+        END AS location_latitude,
+        CASE
+            WHEN b.before ? 'location_longitude'::text THEN r.location_longitude
+            ELSE t.location_longitude
+        END AS location_longitude,
+        CASE
+            WHEN b.before ? 'posts_count'::text THEN r.posts_count
+            ELSE t.posts_count
+        END AS posts_count
+   FROM past b
+     JOIN photoshare_users t ON b.user_id = t.id AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(alias text, name text, url text, description text, is_private boolean, is_verified boolean, is_business boolean, category text, external_url text, email text, whatsapp_number text, phone text, location_city_id bigint, location_street text, location_city text, location_zip text, location_latitude double precision, location_longitude double precision, posts_count bigint)
+UNION ALL
+ SELECT t.id,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.alias,
+    t.name,
+    t.url,
+    t.description,
+    t.is_private,
+    t.is_verified,
+    t.is_business,
+    t.category,
+    t.external_url,
+    t.email,
+    t.whatsapp_number,
+    t.phone,
+    t.location_city_id,
+    t.location_street,
+    t.location_city,
+    t.location_zip,
+    t.location_latitude,
+    t.location_longitude,
+    t.posts_count
+   FROM photoshare_users t
+     LEFT JOIN ( SELECT photoshare_user_changes.user_id,
+            max(photoshare_user_changes.changed_at) AS changed_at
+           FROM photoshare_user_changes
+          GROUP BY photoshare_user_changes.user_id) l ON l.user_id = t.id;
+
+-- When each row of photoshare_users was last seen in an answer, and since when it is missing: one row per user.
+create view sluice."photoshare_users_presence" (
+  -- Identifier of the profile. Personal data.
+  "id" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.id,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM photoshare_users t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('photoshare_users/'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to('photoshare_users>'::text || t.id, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- Distribution of the costs of requests over the complete request log: one row per endpoint and plan. Rows with a price that were not charged are not included.
 create view sluice."price_book" (
   -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
@@ -3034,6 +3878,198 @@ create view sluice."price_book" (
    FROM logged_requests l
   WHERE (outcome = ANY (ARRAY['answered'::text, 'missing'::text, 'failed'::text])) AND cost >= 0 AND NOT (outcome = 'answered'::text AND cost > 0 AND points = 0::numeric)
   GROUP BY endpoint, plan;
+
+-- Organizations of the professional network (companies and schools), from educations, authorship and mentions, as they were: one row per company and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."pronet_companies_history" (
+  -- The organization’s URN. Type of the URN, such as fsd_company.
+  "urn_type" text,
+  -- The organization’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- The network’s internal identifier of the organization. Type of the URN, such as company.
+  "internal_id_type" text,
+  -- The network’s internal identifier of the organization. Value of the URN.
+  "internal_id_value" text,
+  -- Name of the organization.
+  "name" text,
+  -- Address of the organization’s page.
+  "url" text,
+  -- Public handle in the page’s address; it can change hands, so it is not an identifier.
+  "alias" text,
+  -- The organization’s industry. Type of the URN, such as industry.
+  "industry_type" text,
+  -- The organization’s industry. Value of the URN.
+  "industry_value" text,
+  -- The industry’s URN. Type of the URN, such as industry.
+  "industry_full_urn_type" text,
+  -- The industry’s URN. Value of the URN.
+  "industry_full_urn_value" text,
+  -- Name of the industry.
+  "industry_full_name" text,
+  -- Path from the top-level industry down to this one.
+  "industry_full_hierarchy" text,
+  -- Description of the industry.
+  "industry_full_description" text,
+  -- Size class by number of employees, as written.
+  "employee_range" text,
+  -- The line under the name.
+  "headline" text
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.company_urn_type, each.company_urn_value, each.changed_at) each.company_urn_type,
+            each.company_urn_value,
+            each.changed_at,
+            each.before
+           FROM ( SELECT pronet_company_changes.company_urn_type,
+                    pronet_company_changes.company_urn_value,
+                    pronet_company_changes.changed_at,
+                    pronet_company_changes._answer_id,
+                    jsonb_object_agg(pronet_company_changes.attribute, pronet_company_changes.from_value) OVER (PARTITION BY pronet_company_changes.company_urn_type, pronet_company_changes.company_urn_value ORDER BY pronet_company_changes.changed_at DESC, pronet_company_changes._answer_id DESC) AS before
+                   FROM pronet_company_changes) each
+          ORDER BY each.company_urn_type, each.company_urn_value, each.changed_at, each._answer_id
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'internal_id_type'::text THEN r.internal_id_type
+            ELSE t.internal_id_type
+        END AS internal_id_type,
+        CASE
+            WHEN b.before ? 'internal_id_value'::text THEN r.internal_id_value
+            ELSE t.internal_id_value
+        END AS internal_id_value,
+        CASE
+            WHEN b.before ? 'name'::text THEN r.name
+            ELSE t.name
+        END AS name,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'alias'::text THEN r.alias
+            ELSE t.alias
+        END AS alias,
+        CASE
+            WHEN b.before ? 'industry_type'::text THEN r.industry_type
+            ELSE t.industry_type
+        END AS industry_type,
+        CASE
+            WHEN b.before ? 'industry_value'::text THEN r.industry_value
+            ELSE t.industry_value
+        END AS industry_value,
+        CASE
+            WHEN b.before ? 'industry_full_urn_type'::text THEN r.industry_full_urn_type
+            ELSE t.industry_full_urn_type
+        END AS industry_full_urn_type,
+        CASE
+            WHEN b.before ? 'industry_full_urn_value'::text THEN r.industry_full_urn_value
+            ELSE t.industry_full_urn_value
+        END AS industry_full_urn_value,
+        CASE
+            WHEN b.before ? 'industry_full_name'::text THEN r.industry_full_name
+            ELSE t.industry_full_name
+        END AS industry_full_name,
+        CASE
+            WHEN b.before ? 'industry_full_hierarchy'::text THEN r.industry_full_hierarchy
+            ELSE t.industry_full_hierarchy
+        END AS industry_full_hierarchy,
+        CASE
+            WHEN b.before ? 'industry_full_description'::text THEN r.industry_full_description
+            ELSE t.industry_full_description
+        END AS industry_full_description,
+        CASE
+            WHEN b.before ? 'employee_range'::text THEN r.employee_range
+            ELSE t.employee_range
+        END AS employee_range,
+        CASE
+            WHEN b.before ? 'headline'::text THEN r.headline
+            ELSE t.headline
+        END AS headline
+   FROM past b
+     JOIN pronet_companies t ON b.company_urn_type = t.urn_type AND b.company_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(internal_id_type text, internal_id_value text, name text, url text, alias text, industry_type text, industry_value text, industry_full_urn_type text, industry_full_urn_value text, industry_full_name text, industry_full_hierarchy text, industry_full_description text, employee_range text, headline text)
+UNION ALL
+ SELECT t.urn_type,
+    t.urn_value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.internal_id_type,
+    t.internal_id_value,
+    t.name,
+    t.url,
+    t.alias,
+    t.industry_type,
+    t.industry_value,
+    t.industry_full_urn_type,
+    t.industry_full_urn_value,
+    t.industry_full_name,
+    t.industry_full_hierarchy,
+    t.industry_full_description,
+    t.employee_range,
+    t.headline
+   FROM pronet_companies t
+     LEFT JOIN ( SELECT pronet_company_changes.company_urn_type,
+            pronet_company_changes.company_urn_value,
+            max(pronet_company_changes.changed_at) AS changed_at
+           FROM pronet_company_changes
+          GROUP BY pronet_company_changes.company_urn_type, pronet_company_changes.company_urn_value) l ON l.company_urn_type = t.urn_type AND l.company_urn_value = t.urn_value;
+
+-- When each row of pronet_companies was last seen in an answer, and since when it is missing: one row per company.
+create view sluice."pronet_companies_presence" (
+  -- The organization’s URN. Type of the URN, such as fsd_company.
+  "urn_type" text,
+  -- The organization’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Always null: answers contain it only inside other entities, so its absence proves nothing.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, nested.seen_at) AS _last_seen_at,
+    NULL::timestamp with time zone AS _missing_since
+   FROM pronet_companies t
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_companies>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Members that groups show, with the group and the person: one row per group and person.
 create view sluice."pronet_group_member_overview" (
@@ -3144,6 +4180,260 @@ create view sluice."pronet_group_overview" (
            FROM pronet_group_members m
              LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value
           WHERE m.group_urn_type = g.urn_type AND m.group_urn_value = g.urn_value AND lower(m.role) = 'owner'::text) o;
+
+-- Groups of the professional network, as they were: one row per group and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."pronet_groups_history" (
+  -- The group’s URN. Type of the URN, such as group.
+  "urn_type" text,
+  -- The group’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Name of the group.
+  "name" text,
+  -- Address of the group.
+  "url" text,
+  -- Description of the group.
+  "description" text,
+  -- Rules of the group.
+  "rules" text,
+  -- URN of the place that the group belongs to. Type of the URN, such as geo.
+  "geo_type" text,
+  -- URN of the place that the group belongs to. Value of the URN.
+  "geo_value" text
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.group_urn_type, each.group_urn_value, each.changed_at) each.group_urn_type,
+            each.group_urn_value,
+            each.changed_at,
+            each.before
+           FROM ( SELECT pronet_group_changes.group_urn_type,
+                    pronet_group_changes.group_urn_value,
+                    pronet_group_changes.changed_at,
+                    pronet_group_changes._answer_id,
+                    jsonb_object_agg(pronet_group_changes.attribute, pronet_group_changes.from_value) OVER (PARTITION BY pronet_group_changes.group_urn_type, pronet_group_changes.group_urn_value ORDER BY pronet_group_changes.changed_at DESC, pronet_group_changes._answer_id DESC) AS before
+                   FROM pronet_group_changes) each
+          ORDER BY each.group_urn_type, each.group_urn_value, each.changed_at, each._answer_id
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'name'::text THEN r.name
+            ELSE t.name
+        END AS name,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'description'::text THEN r.description
+            ELSE t.description
+        END AS description,
+        CASE
+            WHEN b.before ? 'rules'::text THEN r.rules
+            ELSE t.rules
+        END AS rules,
+        CASE
+            WHEN b.before ? 'geo_type'::text THEN r.geo_type
+            ELSE t.geo_type
+        END AS geo_type,
+        CASE
+            WHEN b.before ? 'geo_value'::text THEN r.geo_value
+            ELSE t.geo_value
+        END AS geo_value
+   FROM past b
+     JOIN pronet_groups t ON b.group_urn_type = t.urn_type AND b.group_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(name text, url text, description text, rules text, geo_type text, geo_value text)
+UNION ALL
+ SELECT t.urn_type,
+    t.urn_value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.name,
+    t.url,
+    t.description,
+    t.rules,
+    t.geo_type,
+    t.geo_value
+   FROM pronet_groups t
+     LEFT JOIN ( SELECT pronet_group_changes.group_urn_type,
+            pronet_group_changes.group_urn_value,
+            max(pronet_group_changes.changed_at) AS changed_at
+           FROM pronet_group_changes
+          GROUP BY pronet_group_changes.group_urn_type, pronet_group_changes.group_urn_value) l ON l.group_urn_type = t.urn_type AND l.group_urn_value = t.urn_value;
+
+-- When each row of pronet_groups was last seen in an answer, and since when it is missing: one row per group.
+create view sluice."pronet_groups_presence" (
+  -- The group’s URN. Type of the URN, such as group.
+  "urn_type" text,
+  -- The group’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'pronet.group'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'pronet.group'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_groups t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_groups/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
+
+-- Industries of the professional network’s taxonomy, as they were: one row per industry and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."pronet_industries_history" (
+  -- The industry’s URN. Type of the URN, such as industry.
+  "urn_type" text,
+  -- The industry’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Name of the industry.
+  "name" text,
+  -- Path from the top-level industry down to this one.
+  "hierarchy" text,
+  -- Description of the industry.
+  "description" text
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.industry_urn_type, each.industry_urn_value, each.changed_at) each.industry_urn_type,
+            each.industry_urn_value,
+            each.changed_at,
+            each.before
+           FROM ( SELECT pronet_industry_changes.industry_urn_type,
+                    pronet_industry_changes.industry_urn_value,
+                    pronet_industry_changes.changed_at,
+                    pronet_industry_changes._answer_id,
+                    jsonb_object_agg(pronet_industry_changes.attribute, pronet_industry_changes.from_value) OVER (PARTITION BY pronet_industry_changes.industry_urn_type, pronet_industry_changes.industry_urn_value ORDER BY pronet_industry_changes.changed_at DESC, pronet_industry_changes._answer_id DESC) AS before
+                   FROM pronet_industry_changes) each
+          ORDER BY each.industry_urn_type, each.industry_urn_value, each.changed_at, each._answer_id
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'name'::text THEN r.name
+            ELSE t.name
+        END AS name,
+        CASE
+            WHEN b.before ? 'hierarchy'::text THEN r.hierarchy
+            ELSE t.hierarchy
+        END AS hierarchy,
+        CASE
+            WHEN b.before ? 'description'::text THEN r.description
+            ELSE t.description
+        END AS description
+   FROM past b
+     JOIN pronet_industries t ON b.industry_urn_type = t.urn_type AND b.industry_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(name text, hierarchy text, description text)
+UNION ALL
+ SELECT t.urn_type,
+    t.urn_value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.name,
+    t.hierarchy,
+    t.description
+   FROM pronet_industries t
+     LEFT JOIN ( SELECT pronet_industry_changes.industry_urn_type,
+            pronet_industry_changes.industry_urn_value,
+            max(pronet_industry_changes.changed_at) AS changed_at
+           FROM pronet_industry_changes
+          GROUP BY pronet_industry_changes.industry_urn_type, pronet_industry_changes.industry_urn_value) l ON l.industry_urn_type = t.urn_type AND l.industry_urn_value = t.urn_value;
+
+-- When each row of pronet_industries was last seen in an answer, and since when it is missing: one row per industry.
+create view sluice."pronet_industries_presence" (
+  -- The industry’s URN. Type of the URN, such as industry.
+  "urn_type" text,
+  -- The industry’s URN. Value of the URN.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Always null: answers contain it only inside other entities, so its absence proves nothing.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text, 'pronet.group'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text, 'pronet.group'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, nested.seen_at) AS _last_seen_at,
+    NULL::timestamp with time zone AS _missing_since
+   FROM pronet_industries t
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_industries>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Mentions in posts, with the post’s author and time: one row per mention.
 create view sluice."pronet_post_mention_overview" (
@@ -3398,6 +4688,547 @@ create view sluice."pronet_post_repost_overview" (
      JOIN pronet_posts r ON r.urn_type = b.repost_urn_type AND r.urn_value = b.repost_urn_value
      LEFT JOIN pronet_posts p ON p.urn_type = b.post_urn_type AND p.urn_value = b.post_urn_value;
 
+-- Posts of the professional network, including reposts and the posts that they repeat, as they were: one row per post and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."pronet_posts_history" (
+  -- The post’s URN. Type of the URN, such as activity.
+  "urn_type" text,
+  -- The post’s URN. Value of the URN. Personal data.
+  "urn_value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Address of the post. Personal data.
+  "url" text,
+  -- Address for sharing the post. Personal data.
+  "share_url" text,
+  -- The network’s internal identifier of the author. Type of the URN, such as member or company.
+  "author_internal_id_type" text,
+  -- The network’s internal identifier of the author. Value of the URN. Personal data.
+  "author_internal_id_value" text,
+  -- The author’s URN. Type of the URN, such as fsd_profile or fsd_company.
+  "author_urn_type" text,
+  -- The author’s URN. Value of the URN. Personal data.
+  "author_urn_value" text,
+  -- Name of the author. Personal data.
+  "author_name" text,
+  -- Public handle of the author. Personal data.
+  "author_alias" text,
+  -- Address of the author’s profile or page. Personal data.
+  "author_url" text,
+  -- The line under the author’s name. Personal data.
+  "author_headline" text,
+  -- URN of the share that carries the post. Type of the URN, such as share.
+  "share_urn_type" text,
+  -- URN of the share that carries the post. Value of the URN. Personal data.
+  "share_urn_value" text,
+  -- Whether the post repeats another without text of its own.
+  "is_empty_repost" boolean,
+  -- The post that this one repeats. Its urn_type.
+  "repost_urn_type" text,
+  -- The post that this one repeats. Its urn_value. Personal data.
+  "repost_urn_value" text,
+  -- Address of the video. Personal data.
+  "video_url" text,
+  -- The text of the post. Personal data.
+  "text" text,
+  -- Address of the event. Personal data.
+  "event_url" text,
+  -- Title of the event. Personal data.
+  "event_title" text,
+  -- Time of the event, as written. Personal data.
+  "event_date" text,
+  -- Number of participants of the event. Personal data.
+  "event_participant_count" bigint,
+  -- Address of the article. Personal data.
+  "article_url" text,
+  -- The article’s URN. Type of the URN, such as article. Personal data.
+  "article_urn_type" text,
+  -- The article’s URN. Value of the URN. Personal data.
+  "article_urn_value" text,
+  -- Title of the article. Personal data.
+  "article_title" text,
+  -- Subtitle of the article. Personal data.
+  "article_subtitle" text,
+  -- Summary of the article. Personal data.
+  "article_description" text,
+  -- The document’s URN. Type of the URN, such as document. Personal data.
+  "document_urn_type" text,
+  -- The document’s URN. Value of the URN. Personal data.
+  "document_urn_value" text,
+  -- Address of the document. Personal data.
+  "document_url" text,
+  -- Title of the document. Personal data.
+  "document_title" text,
+  -- Number of pages of the document. Personal data.
+  "document_total_images_count" bigint
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.post_urn_type, each.post_urn_value, each.changed_at) each.post_urn_type,
+            each.post_urn_value,
+            each.changed_at,
+            each.before
+           FROM ( SELECT pronet_post_changes.post_urn_type,
+                    pronet_post_changes.post_urn_value,
+                    pronet_post_changes.changed_at,
+                    pronet_post_changes._answer_id,
+                    jsonb_object_agg(pronet_post_changes.attribute, pronet_post_changes.from_value) OVER (PARTITION BY pronet_post_changes.post_urn_type, pronet_post_changes.post_urn_value ORDER BY pronet_post_changes.changed_at DESC, pronet_post_changes._answer_id DESC) AS before
+                   FROM pronet_post_changes) each
+          ORDER BY each.post_urn_type, each.post_urn_value, each.changed_at, each._answer_id
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'share_url'::text THEN r.share_url
+            ELSE t.share_url
+        END AS share_url,
+        CASE
+            WHEN b.before ? 'author_internal_id_type'::text THEN r.author_internal_id_type
+            ELSE t.author_internal_id_type
+        END AS author_internal_id_type,
+        CASE
+            WHEN b.before ? 'author_internal_id_value'::text THEN r.author_internal_id_value
+            ELSE t.author_internal_id_value
+        END AS author_internal_id_value,
+        CASE
+            WHEN b.before ? 'author_urn_type'::text THEN r.author_urn_type
+            ELSE t.author_urn_type
+        END AS author_urn_type,
+        CASE
+            WHEN b.before ? 'author_urn_value'::text THEN r.author_urn_value
+            ELSE t.author_urn_value
+        END AS author_urn_value,
+        CASE
+            WHEN b.before ? 'author_name'::text THEN r.author_name
+            ELSE t.author_name
+        END AS author_name,
+        CASE
+            WHEN b.before ? 'author_alias'::text THEN r.author_alias
+            ELSE t.author_alias
+        END AS author_alias,
+        CASE
+            WHEN b.before ? 'author_url'::text THEN r.author_url
+            ELSE t.author_url
+        END AS author_url,
+        CASE
+            WHEN b.before ? 'author_headline'::text THEN r.author_headline
+            ELSE t.author_headline
+        END AS author_headline,
+        CASE
+            WHEN b.before ? 'share_urn_type'::text THEN r.share_urn_type
+            ELSE t.share_urn_type
+        END AS share_urn_type,
+        CASE
+            WHEN b.before ? 'share_urn_value'::text THEN r.share_urn_value
+            ELSE t.share_urn_value
+        END AS share_urn_value,
+        CASE
+            WHEN b.before ? 'is_empty_repost'::text THEN r.is_empty_repost
+            ELSE t.is_empty_repost
+        END AS is_empty_repost,
+        CASE
+            WHEN b.before ? 'repost_urn_type'::text THEN r.repost_urn_type
+            ELSE t.repost_urn_type
+        END AS repost_urn_type,
+        CASE
+            WHEN b.before ? 'repost_urn_value'::text THEN r.repost_urn_value
+            ELSE t.repost_urn_value
+        END AS repost_urn_value,
+        CASE
+            WHEN b.before ? 'video_url'::text THEN r.video_url
+            ELSE t.video_url
+        END AS video_url,
+        CASE
+            WHEN b.before ? 'text'::text THEN r.text
+            ELSE t.text
+        END AS text,
+        CASE
+            WHEN b.before ? 'event_url'::text THEN r.event_url
+            ELSE t.event_url
+        END AS event_url,
+        CASE
+            WHEN b.before ? 'event_title'::text THEN r.event_title
+            ELSE t.event_title
+        END AS event_title,
+        CASE
+            WHEN b.before ? 'event_date'::text THEN r.event_date
+            ELSE t.event_date
+        END AS event_date,
+        CASE
+            WHEN b.before ? 'event_participant_count'::text THEN r.event_participant_count
+            ELSE t.event_participant_count
+        END AS event_participant_count,
+        CASE
+            WHEN b.before ? 'article_url'::text THEN r.article_url
+            ELSE t.article_url
+        END AS article_url,
+        CASE
+            WHEN b.before ? 'article_urn_type'::text THEN r.article_urn_type
+            ELSE t.article_urn_type
+        END AS article_urn_type,
+        CASE
+            WHEN b.before ? 'article_urn_value'::text THEN r.article_urn_value
+            ELSE t.article_urn_value
+        END AS article_urn_value,
+        CASE
+            WHEN b.before ? 'article_title'::text THEN r.article_title
+            ELSE t.article_title
+        END AS article_title,
+        CASE
+            WHEN b.before ? 'article_subtitle'::text THEN r.article_subtitle
+            ELSE t.article_subtitle
+        END AS article_subtitle,
+        CASE
+            WHEN b.before ? 'article_description'::text THEN r.article_description
+            ELSE t.article_description
+        END AS article_description,
+        CASE
+            WHEN b.before ? 'document_urn_type'::text THEN r.document_urn_type
+            ELSE t.document_urn_type
+        END AS document_urn_type,
+        CASE
+            WHEN b.before ? 'document_urn_value'::text THEN r.document_urn_value
+            ELSE t.document_urn_value
+        END AS document_urn_value,
+        CASE
+            WHEN b.before ? 'document_url'::text THEN r.document_url
+            ELSE t.document_url
+        END AS document_url,
+        CASE
+            WHEN b.before ? 'document_title'::text THEN r.document_title
+            ELSE t.document_title
+        END AS document_title,
+        CASE
+            WHEN b.before ? 'document_total_images_count'::text THEN r.document_total_images_count
+            ELSE t.document_total_images_count
+        END AS document_total_images_count
+   FROM past b
+     JOIN pronet_posts t ON b.post_urn_type = t.urn_type AND b.post_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(url text, share_url text, author_internal_id_type text, author_internal_id_value text, author_urn_type text, author_urn_value text, author_name text, author_alias text, author_url text, author_headline text, share_urn_type text, share_urn_value text, is_empty_repost boolean, repost_urn_type text, repost_urn_value text, video_url text, text text, event_url text, event_title text, event_date text, event_participant_count bigint, article_url text, article_urn_type text, article_urn_value text, article_title text, article_subtitle text, article_description text, document_urn_type text, document_urn_value text, document_url text, document_title text, document_total_images_count bigint)
+UNION ALL
+ SELECT t.urn_type,
+    t.urn_value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.url,
+    t.share_url,
+    t.author_internal_id_type,
+    t.author_internal_id_value,
+    t.author_urn_type,
+    t.author_urn_value,
+    t.author_name,
+    t.author_alias,
+    t.author_url,
+    t.author_headline,
+    t.share_urn_type,
+    t.share_urn_value,
+    t.is_empty_repost,
+    t.repost_urn_type,
+    t.repost_urn_value,
+    t.video_url,
+    t.text,
+    t.event_url,
+    t.event_title,
+    t.event_date,
+    t.event_participant_count,
+    t.article_url,
+    t.article_urn_type,
+    t.article_urn_value,
+    t.article_title,
+    t.article_subtitle,
+    t.article_description,
+    t.document_urn_type,
+    t.document_urn_value,
+    t.document_url,
+    t.document_title,
+    t.document_total_images_count
+   FROM pronet_posts t
+     LEFT JOIN ( SELECT pronet_post_changes.post_urn_type,
+            pronet_post_changes.post_urn_value,
+            max(pronet_post_changes.changed_at) AS changed_at
+           FROM pronet_post_changes
+          GROUP BY pronet_post_changes.post_urn_type, pronet_post_changes.post_urn_value) l ON l.post_urn_type = t.urn_type AND l.post_urn_value = t.urn_value;
+
+-- When each row of pronet_posts was last seen in an answer, and since when it is missing: one row per post.
+create view sluice."pronet_posts_presence" (
+  -- The post’s URN. Type of the URN, such as activity.
+  "urn_type" text,
+  -- The post’s URN. Value of the URN. Personal data.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'pronet.post.reposts'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'pronet.post.reposts'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_posts t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_posts/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_posts>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
+
+-- Schools that a person lists, in the person’s order, as they were: one row per education and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."pronet_user_educations_history" (
+  -- URN type of the requested person.
+  "user_urn_type" text,
+  -- URN value of the requested person. Personal data.
+  "user_urn_value" text,
+  -- Position in the person’s list, from 0.
+  "position" bigint,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Name of the organization.
+  "company_name" text,
+  -- The organization’s URN. Type of the URN, such as fsd_company.
+  "company_urn_type" text,
+  -- The organization’s URN. Value of the URN.
+  "company_urn_value" text,
+  -- Address of the organization’s page.
+  "company_url" text,
+  -- Public handle in the page’s address; it can change hands, so it is not an identifier.
+  "company_alias" text,
+  -- The organization’s industry. Type of the URN, such as industry.
+  "company_industry_type" text,
+  -- The organization’s industry. Value of the URN.
+  "company_industry_value" text,
+  -- The industry’s URN. Type of the URN, such as industry.
+  "company_industry_full_urn_type" text,
+  -- The industry’s URN. Value of the URN.
+  "company_industry_full_urn_value" text,
+  -- Name of the industry.
+  "company_industry_full_name" text,
+  -- Path from the top-level industry down to this one.
+  "company_industry_full_hierarchy" text,
+  -- Description of the industry.
+  "company_industry_full_description" text,
+  -- Size class by number of employees, as written.
+  "company_employee_range" text,
+  -- Degree and field of study, as written. Personal data.
+  "major" text,
+  -- Years attended, as written. Personal data.
+  "interval" text,
+  -- The person’s description of the education. Personal data.
+  "description" text
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.education_user_urn_type, each.education_user_urn_value, each.education_position, each.changed_at) each.education_user_urn_type,
+            each.education_user_urn_value,
+            each.education_position,
+            each.changed_at,
+            each.before
+           FROM ( SELECT pronet_user_education_changes.education_user_urn_type,
+                    pronet_user_education_changes.education_user_urn_value,
+                    pronet_user_education_changes.education_position,
+                    pronet_user_education_changes.changed_at,
+                    pronet_user_education_changes._answer_id,
+                    jsonb_object_agg(pronet_user_education_changes.attribute, pronet_user_education_changes.from_value) OVER (PARTITION BY pronet_user_education_changes.education_user_urn_type, pronet_user_education_changes.education_user_urn_value, pronet_user_education_changes.education_position ORDER BY pronet_user_education_changes.changed_at DESC, pronet_user_education_changes._answer_id DESC) AS before
+                   FROM pronet_user_education_changes) each
+          ORDER BY each.education_user_urn_type, each.education_user_urn_value, each.education_position, each.changed_at, each._answer_id
+        )
+ SELECT t.user_urn_type,
+    t.user_urn_value,
+    t."position",
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.user_urn_type, t.user_urn_value, t."position" ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'company_name'::text THEN r.company_name
+            ELSE t.company_name
+        END AS company_name,
+        CASE
+            WHEN b.before ? 'company_urn_type'::text THEN r.company_urn_type
+            ELSE t.company_urn_type
+        END AS company_urn_type,
+        CASE
+            WHEN b.before ? 'company_urn_value'::text THEN r.company_urn_value
+            ELSE t.company_urn_value
+        END AS company_urn_value,
+        CASE
+            WHEN b.before ? 'company_url'::text THEN r.company_url
+            ELSE t.company_url
+        END AS company_url,
+        CASE
+            WHEN b.before ? 'company_alias'::text THEN r.company_alias
+            ELSE t.company_alias
+        END AS company_alias,
+        CASE
+            WHEN b.before ? 'company_industry_type'::text THEN r.company_industry_type
+            ELSE t.company_industry_type
+        END AS company_industry_type,
+        CASE
+            WHEN b.before ? 'company_industry_value'::text THEN r.company_industry_value
+            ELSE t.company_industry_value
+        END AS company_industry_value,
+        CASE
+            WHEN b.before ? 'company_industry_full_urn_type'::text THEN r.company_industry_full_urn_type
+            ELSE t.company_industry_full_urn_type
+        END AS company_industry_full_urn_type,
+        CASE
+            WHEN b.before ? 'company_industry_full_urn_value'::text THEN r.company_industry_full_urn_value
+            ELSE t.company_industry_full_urn_value
+        END AS company_industry_full_urn_value,
+        CASE
+            WHEN b.before ? 'company_industry_full_name'::text THEN r.company_industry_full_name
+            ELSE t.company_industry_full_name
+        END AS company_industry_full_name,
+        CASE
+            WHEN b.before ? 'company_industry_full_hierarchy'::text THEN r.company_industry_full_hierarchy
+            ELSE t.company_industry_full_hierarchy
+        END AS company_industry_full_hierarchy,
+        CASE
+            WHEN b.before ? 'company_industry_full_description'::text THEN r.company_industry_full_description
+            ELSE t.company_industry_full_description
+        END AS company_industry_full_description,
+        CASE
+            WHEN b.before ? 'company_employee_range'::text THEN r.company_employee_range
+            ELSE t.company_employee_range
+        END AS company_employee_range,
+        CASE
+            WHEN b.before ? 'major'::text THEN r.major
+            ELSE t.major
+        END AS major,
+        CASE
+            WHEN b.before ? 'interval'::text THEN r."interval"
+            ELSE t."interval"
+        END AS "interval",
+        CASE
+            WHEN b.before ? 'description'::text THEN r.description
+            ELSE t.description
+        END AS description
+   FROM past b
+     JOIN pronet_user_educations t ON b.education_user_urn_type = t.user_urn_type AND b.education_user_urn_value = t.user_urn_value AND b.education_position = t."position" AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(company_name text, company_urn_type text, company_urn_value text, company_url text, company_alias text, company_industry_type text, company_industry_value text, company_industry_full_urn_type text, company_industry_full_urn_value text, company_industry_full_name text, company_industry_full_hierarchy text, company_industry_full_description text, company_employee_range text, major text, "interval" text, description text)
+UNION ALL
+ SELECT t.user_urn_type,
+    t.user_urn_value,
+    t."position",
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.company_name,
+    t.company_urn_type,
+    t.company_urn_value,
+    t.company_url,
+    t.company_alias,
+    t.company_industry_type,
+    t.company_industry_value,
+    t.company_industry_full_urn_type,
+    t.company_industry_full_urn_value,
+    t.company_industry_full_name,
+    t.company_industry_full_hierarchy,
+    t.company_industry_full_description,
+    t.company_employee_range,
+    t.major,
+    t."interval",
+    t.description
+   FROM pronet_user_educations t
+     LEFT JOIN ( SELECT pronet_user_education_changes.education_user_urn_type,
+            pronet_user_education_changes.education_user_urn_value,
+            pronet_user_education_changes.education_position,
+            max(pronet_user_education_changes.changed_at) AS changed_at
+           FROM pronet_user_education_changes
+          GROUP BY pronet_user_education_changes.education_user_urn_type, pronet_user_education_changes.education_user_urn_value, pronet_user_education_changes.education_position) l ON l.education_user_urn_type = t.user_urn_type AND l.education_user_urn_value = t.user_urn_value AND l.education_position = t."position";
+
+-- When each row of pronet_user_educations was last seen in an answer, and since when it is missing: one row per education.
+create view sluice."pronet_user_educations_presence" (
+  -- URN type of the requested person.
+  "user_urn_type" text,
+  -- URN value of the requested person. Personal data.
+  "user_urn_value" text,
+  -- Position in the person’s list, from 0.
+  "position" bigint,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'pronet.user.education'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'pronet.user.education'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.user_urn_type,
+    t.user_urn_value,
+    t."position",
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_user_educations t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to((((((('pronet_user_educations/'::text || octet_length(t.user_urn_type)) || ':'::text) || t.user_urn_type) || octet_length(t.user_urn_value)) || ':'::text) || t.user_urn_value) || t."position"::text, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- People of the professional network with their latest school: one row per person.
 create view sluice."pronet_user_overview" (
   -- The person’s URN. Type of the URN, such as fsd_profile.
@@ -3586,6 +5417,160 @@ create view sluice."pronet_user_search_hit_overview" (
     u.open_to_work AS user_open_to_work
    FROM pronet_user_search_hits h
      JOIN pronet_users u ON u.urn_type = h.user_urn_type AND u.urn_value = h.user_urn_value;
+
+-- People of the professional network: one row per person, from searches, authorship, mentions and memberships, as they were: one row per user and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."pronet_users_history" (
+  -- The person’s URN. Type of the URN, such as fsd_profile.
+  "urn_type" text,
+  -- The person’s URN. Value of the URN. Personal data.
+  "urn_value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- The network’s internal identifier of the person. Type of the URN, such as member.
+  "internal_id_type" text,
+  -- The network’s internal identifier of the person. Value of the URN. Personal data.
+  "internal_id_value" text,
+  -- Name displayed on the profile. Personal data.
+  "name" text,
+  -- Public handle in the profile’s address; it can change hands, so it is not an identifier. Personal data.
+  "alias" text,
+  -- Address of the profile. Personal data.
+  "url" text,
+  -- The line under the name. Personal data.
+  "headline" text,
+  -- Place as written on the profile. Personal data.
+  "location" text,
+  -- Whether the person states that they look for work.
+  "open_to_work" boolean
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.user_urn_type, each.user_urn_value, each.changed_at) each.user_urn_type,
+            each.user_urn_value,
+            each.changed_at,
+            each.before
+           FROM ( SELECT pronet_user_changes.user_urn_type,
+                    pronet_user_changes.user_urn_value,
+                    pronet_user_changes.changed_at,
+                    pronet_user_changes._answer_id,
+                    jsonb_object_agg(pronet_user_changes.attribute, pronet_user_changes.from_value) OVER (PARTITION BY pronet_user_changes.user_urn_type, pronet_user_changes.user_urn_value ORDER BY pronet_user_changes.changed_at DESC, pronet_user_changes._answer_id DESC) AS before
+                   FROM pronet_user_changes) each
+          ORDER BY each.user_urn_type, each.user_urn_value, each.changed_at, each._answer_id
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'internal_id_type'::text THEN r.internal_id_type
+            ELSE t.internal_id_type
+        END AS internal_id_type,
+        CASE
+            WHEN b.before ? 'internal_id_value'::text THEN r.internal_id_value
+            ELSE t.internal_id_value
+        END AS internal_id_value,
+        CASE
+            WHEN b.before ? 'name'::text THEN r.name
+            ELSE t.name
+        END AS name,
+        CASE
+            WHEN b.before ? 'alias'::text THEN r.alias
+            ELSE t.alias
+        END AS alias,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'headline'::text THEN r.headline
+            ELSE t.headline
+        END AS headline,
+        CASE
+            WHEN b.before ? 'location'::text THEN r.location
+            ELSE t.location
+        END AS location,
+        CASE
+            WHEN b.before ? 'open_to_work'::text THEN r.open_to_work
+            ELSE t.open_to_work
+        END AS open_to_work
+   FROM past b
+     JOIN pronet_users t ON b.user_urn_type = t.urn_type AND b.user_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(internal_id_type text, internal_id_value text, name text, alias text, url text, headline text, location text, open_to_work boolean)
+UNION ALL
+ SELECT t.urn_type,
+    t.urn_value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.internal_id_type,
+    t.internal_id_value,
+    t.name,
+    t.alias,
+    t.url,
+    t.headline,
+    t.location,
+    t.open_to_work
+   FROM pronet_users t
+     LEFT JOIN ( SELECT pronet_user_changes.user_urn_type,
+            pronet_user_changes.user_urn_value,
+            max(pronet_user_changes.changed_at) AS changed_at
+           FROM pronet_user_changes
+          GROUP BY pronet_user_changes.user_urn_type, pronet_user_changes.user_urn_value) l ON l.user_urn_type = t.urn_type AND l.user_urn_value = t.urn_value;
+
+-- When each row of pronet_users was last seen in an answer, and since when it is missing: one row per user.
+create view sluice."pronet_users_presence" (
+  -- The person’s URN. Type of the URN, such as fsd_profile.
+  "urn_type" text,
+  -- The person’s URN. Value of the URN. Personal data.
+  "urn_value" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'pronet.group'::text])
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'pronet.group'::text])
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.urn_type,
+    t.urn_value,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at, nested.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT (COALESCE(item.is_held, false) OR COALESCE(nested.is_held, false)) AND item.gone_at > GREATEST(item.seen_at, nested.seen_at) THEN GREATEST(item.gone_at, nested.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM pronet_users t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_users/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8)
+     LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_users>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Items and answers that could not be loaded, without their content: one row per item or complete answer.
 create view sluice."quarantined_items" (
@@ -3835,6 +5820,138 @@ create view sluice."sec_filing_overview" (
     _first_seen_at AS first_seen_at,
     _changed_at AS changed_at
    FROM sec_filings f;
+
+-- Documents of public company filings; one filing has one accession number and several documents, as they were: one row per filing and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."sec_filings_history" (
+  -- Number of the filing; shared by all its documents.
+  "accession_number" text,
+  -- File name of the document within the filing.
+  "file_name" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Address of the document.
+  "document_url" text,
+  -- Form type, such as 10-K.
+  "filing_type" text,
+  -- Day of the filing.
+  "file_date" date,
+  -- Last day of the reported period.
+  "period_ending" date,
+  -- Description of the document.
+  "file_description" text
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.filing_accession_number, each.filing_file_name, each.changed_at) each.filing_accession_number,
+            each.filing_file_name,
+            each.changed_at,
+            each.before
+           FROM ( SELECT sec_filing_changes.filing_accession_number,
+                    sec_filing_changes.filing_file_name,
+                    sec_filing_changes.changed_at,
+                    sec_filing_changes._answer_id,
+                    jsonb_object_agg(sec_filing_changes.attribute, sec_filing_changes.from_value) OVER (PARTITION BY sec_filing_changes.filing_accession_number, sec_filing_changes.filing_file_name ORDER BY sec_filing_changes.changed_at DESC, sec_filing_changes._answer_id DESC) AS before
+                   FROM sec_filing_changes) each
+          ORDER BY each.filing_accession_number, each.filing_file_name, each.changed_at, each._answer_id
+        )
+ SELECT t.accession_number,
+    t.file_name,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.accession_number, t.file_name ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'document_url'::text THEN r.document_url
+            ELSE t.document_url
+        END AS document_url,
+        CASE
+            WHEN b.before ? 'filing_type'::text THEN r.filing_type
+            ELSE t.filing_type
+        END AS filing_type,
+        CASE
+            WHEN b.before ? 'file_date'::text THEN r.file_date
+            ELSE t.file_date
+        END AS file_date,
+        CASE
+            WHEN b.before ? 'period_ending'::text THEN r.period_ending
+            ELSE t.period_ending
+        END AS period_ending,
+        CASE
+            WHEN b.before ? 'file_description'::text THEN r.file_description
+            ELSE t.file_description
+        END AS file_description
+   FROM past b
+     JOIN sec_filings t ON b.filing_accession_number = t.accession_number AND b.filing_file_name = t.file_name AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(document_url text, filing_type text, file_date date, period_ending date, file_description text)
+UNION ALL
+ SELECT t.accession_number,
+    t.file_name,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.document_url,
+    t.filing_type,
+    t.file_date,
+    t.period_ending,
+    t.file_description
+   FROM sec_filings t
+     LEFT JOIN ( SELECT sec_filing_changes.filing_accession_number,
+            sec_filing_changes.filing_file_name,
+            max(sec_filing_changes.changed_at) AS changed_at
+           FROM sec_filing_changes
+          GROUP BY sec_filing_changes.filing_accession_number, sec_filing_changes.filing_file_name) l ON l.filing_accession_number = t.accession_number AND l.filing_file_name = t.file_name;
+
+-- When each row of sec_filings was last seen in an answer, and since when it is missing: one row per filing.
+create view sluice."sec_filings_presence" (
+  -- Number of the filing; shared by all its documents.
+  "accession_number" text,
+  -- File name of the document within the filing.
+  "file_name" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'sec.search.companies'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'sec.search.companies'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.accession_number,
+    t.file_name,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM sec_filings t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('sec_filings/'::text || octet_length(t.accession_number)) || ':'::text) || t.accession_number) || t.file_name, 'UTF8'::name)) FROM 1 FOR 8);
 
 -- Costs and results of syncs so far, and costs of other programs: one row per sync and endpoint.
 create view sluice."sync_costs" (
@@ -4582,6 +6699,128 @@ create view sluice."web_page_overview" (
    FROM web_pages p
      CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
+-- Web pages as parsed: one row per requested address and set of content options, as they were: one row per page and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+create view sluice."web_pages_history" (
+  -- SHA-256, in hex, of the requested address and the content options. Personal data.
+  "page_key" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Requested address. Personal data.
+  "requested_url" text,
+  -- SHA-256, in hex, of: Content of the page after cleaning; may be empty. Personal data.
+  "cleaned_html_sha256" text,
+  -- Address of the original page; after redirects it may differ from the requested address. Personal data.
+  "url" text,
+  -- Title of the page. Personal data.
+  "title" text,
+  -- Description in the page’s head. Personal data.
+  "meta_description" text
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.page_key, each.changed_at) each.page_key,
+            each.changed_at,
+            each.before
+           FROM ( SELECT web_page_changes.page_key,
+                    web_page_changes.changed_at,
+                    web_page_changes._answer_id,
+                    jsonb_object_agg(web_page_changes.attribute, web_page_changes.from_value) OVER (PARTITION BY web_page_changes.page_key ORDER BY web_page_changes.changed_at DESC, web_page_changes._answer_id DESC) AS before
+                   FROM web_page_changes) each
+          ORDER BY each.page_key, each.changed_at, each._answer_id
+        )
+ SELECT t.page_key,
+    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.page_key ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'requested_url'::text THEN r.requested_url
+            ELSE t.requested_url
+        END AS requested_url,
+        CASE
+            WHEN b.before ? 'cleaned_html'::text THEN r.cleaned_html
+            ELSE encode(sha256(convert_to(t.cleaned_html, 'UTF8'::name)), 'hex'::text)
+        END AS cleaned_html_sha256,
+        CASE
+            WHEN b.before ? 'url'::text THEN r.url
+            ELSE t.url
+        END AS url,
+        CASE
+            WHEN b.before ? 'title'::text THEN r.title
+            ELSE t.title
+        END AS title,
+        CASE
+            WHEN b.before ? 'meta_description'::text THEN r.meta_description
+            ELSE t.meta_description
+        END AS meta_description
+   FROM past b
+     JOIN web_pages t ON b.page_key = t.page_key AND b.changed_at > t._first_seen_at
+     CROSS JOIN LATERAL jsonb_to_record(b.before) r(requested_url text, cleaned_html text, url text, title text, meta_description text)
+UNION ALL
+ SELECT t.page_key,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.requested_url,
+    encode(sha256(convert_to(t.cleaned_html, 'UTF8'::name)), 'hex'::text) AS cleaned_html_sha256,
+    t.url,
+    t.title,
+    t.meta_description
+   FROM web_pages t
+     LEFT JOIN ( SELECT web_page_changes.page_key,
+            max(web_page_changes.changed_at) AS changed_at
+           FROM web_page_changes
+          GROUP BY web_page_changes.page_key) l ON l.page_key = t.page_key;
+
+-- When each row of web_pages was last seen in an answer, and since when it is missing: one row per page.
+create view sluice."web_pages_presence" (
+  -- SHA-256, in hex, of the requested address and the content options. Personal data.
+  "page_key" text,
+  -- Receipt of the first answer that contained it.
+  "_first_seen_at" timestamp with time zone,
+  -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
+  "_last_seen_at" timestamp with time zone,
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  "_missing_since" timestamp with time zone
+) as
+ WITH seen AS (
+         SELECT SUBSTRING(c.keys FROM 8 * i.i + 1 FOR 8) AS key,
+            q.received_at AS seen_at,
+            NULL::timestamp with time zone AS gone_at,
+            q.was_complete AS is_held
+           FROM question_contents q
+             CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
+                 OFFSET 0) c
+             CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
+          WHERE q.endpoint = 'webparser.parse'::text
+        UNION ALL
+         SELECT l.key,
+            l.last_seen_at,
+            l.gone_at,
+            l.gone_at IS NULL AND q.was_complete
+           FROM left_entities l
+             JOIN question_contents q ON q.request_key = l.request_key
+          WHERE q.endpoint = 'webparser.parse'::text
+        ), entity AS (
+         SELECT s.key,
+            max(s.seen_at) AS seen_at,
+            max(s.gone_at) AS gone_at,
+            bool_or(s.is_held) AS is_held
+           FROM seen s
+          GROUP BY s.key
+        )
+ SELECT t.page_key,
+    t._first_seen_at,
+    GREATEST(t._changed_at, item.seen_at) AS _last_seen_at,
+        CASE
+            WHEN NOT COALESCE(item.is_held, false) AND item.gone_at > GREATEST(item.seen_at) THEN GREATEST(item.gone_at)
+            ELSE NULL::timestamp with time zone
+        END AS _missing_since
+   FROM web_pages t
+     LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to('web_pages/'::text || t.page_key, 'UTF8'::name)) FROM 1 FOR 8);
+
 -- Alerts and their deliveries: one row per sync and kind that was ever raised.
 create table sluice_ops."alerts" (
   -- Name of the sync in the config; `(all)` for an alert about all syncs.
@@ -4892,6 +7131,23 @@ create table sluice_ops."leases" (
   constraint "leases_pkey" primary key ("name")
 );
 
+-- Entities that an answer to a question contained, and its newest answer does not: one row per question and entity.
+create table sluice_ops."left_entities" (
+  -- SHA-256 of the endpoint and the canonical body, in hex; names the question.
+  "request_key" text not null,
+  -- Hash of the entity.
+  "key" bytea not null,
+  -- Newest answer to the question that contained the entity.
+  "last_answer_id" bigint not null,
+  -- Receipt of this answer.
+  "last_seen_at" timestamp with time zone not null,
+  -- First complete answer to the question after it; null if there is none, so that nothing is known.
+  "gone_answer_id" bigint,
+  -- Receipt of this complete answer; null if there is none.
+  "gone_at" timestamp with time zone,
+  constraint "left_entities_pkey" primary key ("request_key", "key")
+);
+
 -- Rate limit of requests with a token, across all processes: one row per token.
 create table sluice_ops."limiter_paces" (
   -- Digest of the service and the token.
@@ -5001,6 +7257,25 @@ create table sluice_ops."quarantine" (
 );
 create unique index "quarantine_answer_id_position_idx" on sluice_ops."quarantine" using btree (answer_id, COALESCE("position", '-1'::integer::bigint));
 create index "quarantine_open_idx" on sluice_ops."quarantine" using btree (id) where resolved_at IS NULL;
+
+-- Entities in the newest loaded answer to each question: one row per question, without those of the request log.
+create table sluice_ops."question_contents" (
+  -- SHA-256 of the endpoint and the canonical body, in hex; names the question.
+  "request_key" text not null,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text not null,
+  -- Newest loaded and readable answer.
+  "answer_id" bigint not null,
+  -- Receipt of this answer.
+  "received_at" timestamp with time zone not null,
+  -- Whether this answer contains all items.
+  "is_complete" boolean not null,
+  -- Whether any answer to the question contained all items.
+  "was_complete" boolean not null,
+  -- Hashes of the entities in this answer, of 8 bytes each, in ascending order.
+  "keys" bytea not null,
+  constraint "question_contents_pkey" primary key ("request_key")
+);
 
 -- Schemas that sluice replay --rebuild created to work in: one row per rebuild that is in progress or was killed.
 create table sluice_ops."rebuilds" (

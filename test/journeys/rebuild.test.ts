@@ -161,7 +161,7 @@ anyWarehouse('a rebuild among objects of users', (open) => {
 
   it('names a table that lacks a column before it does anything', async () => {
     const scene = await lived(await open());
-    await all(scene.warehouse, ['alter table sluice.pronet_groups drop column rules']);
+    await all(scene.warehouse, ['alter table sluice.pronet_groups drop column image']);
     await expect(scene.replay({ rebuild: true })).rejects.toMatchObject({
       exitCode: 8,
       message: expect.stringContaining('pronet_groups'),

@@ -25,7 +25,7 @@ eachWarehouse('a drafted migration', (open) => {
     };
     await run([
       'drop table pronet_group_members cascade',
-      'alter table pronet_groups drop column rules',
+      'alter table pronet_groups drop column image',
       'alter table photoshare_posts drop constraint photoshare_posts_user_id_fkey',
       'drop index photoshare_posts_code_idx',
     ]);
@@ -35,7 +35,7 @@ eachWarehouse('a drafted migration', (open) => {
     expect(statements).toEqual([
       expect.stringContaining('create table "pronet_group_members"'),
       'create index "pronet_group_members_user_urn_type_user_urn_value_idx" on "pronet_group_members" ("user_urn_type", "user_urn_value")',
-      'alter table "pronet_groups" add column "rules" text',
+      'alter table "pronet_groups" add column "image" text',
       'alter table "photoshare_posts" add constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null',
       'create index "photoshare_posts_code_idx" on "photoshare_posts" using hash ("code")',
     ]);

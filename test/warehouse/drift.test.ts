@@ -77,14 +77,14 @@ eachWarehouse('schema', (open, kind) => {
     ],
     [
       'another type',
-      'alter table sluice.pronet_posts alter column share_url type varchar(20)',
+      'alter table sluice.pronet_users alter column image type varchar(20)',
       [
         {
           ...analyst,
-          relation: 'pronet_posts',
-          part: 'share_url',
+          relation: 'pronet_users',
+          part: 'image',
           kind: 'different',
-          message: 'column share_url: type is character varying(20), declared text',
+          message: 'column image: type is character varying(20), declared text',
         },
       ],
     ],

@@ -106,9 +106,8 @@ eachWarehouse('rows of lists', (open) => {
     it('can be truncated together with their owners', async () => {
       await addFiling(warehouse, 'F', '1');
       const filings = rootTables.find(({ name }) => name === 'sec_filings');
-      const names = ['sec_filings', ...(filings?.children ?? []).map(({ name }) => name)].map(
-        (name) => `sluice.${name}`,
-      );
+      const dependent = [...(filings?.children ?? []), ...(filings?.changes ? [filings.changes] : [])];
+      const names = ['sec_filings', ...dependent.map(({ name }) => name)].map((name) => `sluice.${name}`);
       // Vacuum makes Postgres forget that a table once had triggers.
       await run(warehouse, `vacuum ${names.join(', ')}`);
       await run(warehouse, `truncate ${names.join(', ')}`);

@@ -161,6 +161,9 @@ describe('a role without personal data', () => {
       'photoshare_posts',
       'sync_inputs',
       'pronet_user_changes',
+      'web_page_changes',
+      'pronet_users_history',
+      'pronet_posts_history',
     ])
       expect(unmasked.get(`sluice.${table}`), table).toContain(MARK);
 

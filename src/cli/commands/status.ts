@@ -15,6 +15,9 @@ import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { column, duration, fields, tableOf, withNoun } from '../terminal/print.ts';
 import { marksText } from '../text/marks-text.ts';
 import { reconciliationLine } from '../text/reconciliation-line.ts';
+import { rowChangesText } from '../text/row-changes-text.ts';
+import type { TableChanges } from '../../insight/row-changes.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { show } from '../terminal/show.ts';
 import { engineStatusText } from '../text/engine-status.ts';
 import { causeOf } from '../text/summary.ts';
@@ -27,6 +30,8 @@ interface FullStatus extends Status {
   readonly deleted?: readonly DeletedRows[];
   /** The watermarks of the config's syncs; absent without `--marks`. */
   readonly marks?: readonly SyncMarks[];
+  /** Rows that differ; absent without `--since`. */
+  readonly changes?: readonly TableChanges[];
   /** Absent if the request log was never read. */
   readonly reconciliation?: Reconciliation;
   /** Absent if no engine ever ran on this warehouse. */
@@ -48,17 +53,23 @@ export const status = command({
     ...configOption,
     watch: { type: 'flag', about: 'Show the status again every two seconds until stopped.' },
     marks: { type: 'flag', about: 'Also show the watermarks of the config’s syncs, as sluice marks does.' },
+    since: {
+      type: 'text',
+      value: 'RUN',
+      about: 'Also show how many rows are new, changed or gone since a run, by the answers of all later runs.',
+    },
   },
   positionals: {},
   examples: [
     { line: 'sluice status', about: 'Show the status.' },
     { line: 'sluice status --json', about: 'Print the status for a monitor.' },
     { line: 'sluice status --watch', about: 'Watch the status.' },
+    { line: 'sluice status --since 12', about: 'Show what changed since run 12.' },
   ],
-  run: async ({ config: flag, watch, marks }, context) => {
+  run: async ({ config: flag, watch, marks, since }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
-      const { found, now } = await readAll(config, context, { isWatched: watch, withMarks: marks });
+      const { found, now } = await readAll(config, context, { isWatched: watch, withMarks: marks, since });
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, found, () => fullText(found, { ...context, now }));
@@ -83,11 +94,24 @@ type Found = FullStatus & {
   readonly warehouse?: string;
 };
 
-async function readAll(
-  config: Config,
-  context: Context,
-  { isWatched, withMarks }: { readonly isWatched: boolean; readonly withMarks: boolean },
-) {
+interface StatusOptions {
+  readonly isWatched: boolean;
+  readonly withMarks: boolean;
+  readonly since: string | undefined;
+}
+
+/** Returns how many rows differ since a run, by the answers of all later runs. */
+async function changesSince(warehouse: Warehouse, run: string): Promise<readonly TableChanges[]> {
+  const [{ findRun }, { readRowChanges }, { operationsOf }] = await Promise.all([
+    import('../../insight/find-run.ts'),
+    import('../../insight/row-changes.ts'),
+    import('../../warehouse/connect/operations-db.ts'),
+  ]);
+  const { id } = await findRun(operationsOf(warehouse), run, undefined);
+  return readRowChanges(warehouse, { after: id, through: null, sync: null });
+}
+
+async function readAll(config: Config, context: Context, { isWatched, withMarks, since }: StatusOptions) {
   let { now } = context;
   // Opened each time, so that other processes can use an embedded warehouse in between.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {
@@ -110,9 +134,11 @@ async function readAll(
     const marks = withMarks
       ? await (await import('../../flow/marks/read-marks.ts')).readMarks(warehouse, config.syncs, now())
       : undefined;
+    const changes = since === undefined ? undefined : await changesSince(warehouse, since);
     return {
       ...found,
       ...(marks && { marks }),
+      ...(changes && { changes }),
       ...(deleted && { deleted }),
       ...(reconciliation && { reconciliation }),
       ...(engine && { engine }),
@@ -131,6 +157,7 @@ const fullText = (found: Found, context: Context): string =>
     statusText(found, context),
     ...(found.deleted ?? []).map((it) => `${escapeControls(`${it.sync}: ${deletedRowsText(it)}`)}\n`),
     ...(found.marks ? ['\n', marksText(found.marks, context.out)] : []),
+    ...(found.changes ? ['\n', rowChangesText(found.changes, context.out)] : []),
     reconciliationLine(found.reconciliation),
     spoolText(found.spool),
     ...(found.warehouse === undefined ? [] : [escapeControls(`warehouse: ${found.warehouse}`), '\n']),

@@ -10,6 +10,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
+import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type TouchedRows } from './tables.ts';
 import {
@@ -81,7 +82,9 @@ export async function eraseIn(
       if (count > 0) rows[table] = (rows[table] ?? 0) + count;
     },
   };
-  await eraseRows(db, warehouse, { target, search }, await answersTo(ops, askers), touched);
+  const answers = await answersTo(ops, askers);
+  await eraseFromPresence(db, warehouse, target, answers);
+  await eraseRows(db, warehouse, { target, search }, answers, touched);
   const keys = await redactRequests(ops, askers, search, digests, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);

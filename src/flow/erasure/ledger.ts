@@ -78,7 +78,7 @@ export async function redactRequests(
         .where('id', '=', sliceId)
         .execute();
   }
-  for (const table of ['answers', 'coverage'] as const)
+  for (const table of ['answers', 'coverage', 'question_contents', 'left_entities'] as const)
     await ops
       .updateTable(table)
       .from(renamedKeys(keys).as('k'))

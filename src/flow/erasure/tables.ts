@@ -1,8 +1,10 @@
 /** Removes an entity from the tables: its row with all dependent rows, and its data in other rows. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
-import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
+import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
@@ -48,6 +50,21 @@ export async function eraseRows(
     if (other.resource.owner?.join() === asOwner.join()) await erase(other.name, keyEquals(asOwner, key));
   }
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
+  await eraseReferences(db, schema, erased.target, touched);
+  // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
+  for (const owned of [...table.children, table.daily, table.changes])
+    if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
+  await erase(table.name, keyEquals(table.key, key));
+  await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
+}
+
+/** Removes what rows of other entities say of the entity, now and in their change logs. */
+async function eraseReferences(
+  db: QueryExecutorProvider,
+  schema: string,
+  { table, key }: ErasureTarget,
+  touched: TouchedRows,
+): Promise<void> {
   for (const { table: of, key: columns, columns: all, isElement } of referencesTo(table)) {
     const root = parentOf(of);
     const parentKey = of.kind === 'root' ? of.key : referenceColumnNames(root.resource.noun, root.key);
@@ -59,12 +76,47 @@ export async function eraseRows(
       returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
     for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
+    if (of === root && root.changes) {
+      const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
+      touched.note(root.changes.name, await eraseLoggedReference(db, schema, root.changes, { columns, all, key, ids }));
+    }
   }
-  // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
-  for (const owned of [...table.children, table.daily, table.changes])
-    if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
-  await erase(table.name, keyEquals(table.key, key));
-  await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
+}
+
+/** A reference to the erased entity: its columns, all columns about it, its key, and the rows that hold it now. */
+interface LoggedReference {
+  readonly columns: readonly string[];
+  readonly all: readonly string[];
+  readonly key: readonly string[];
+  readonly ids: readonly (readonly string[])[];
+}
+
+/** Deletes what the change log says of a reference, in the rows that refer to the entity or once did; returns how much. */
+async function eraseLoggedReference(
+  db: QueryExecutorProvider,
+  schema: string,
+  log: ChangeTable,
+  { columns, all, key, ids }: LoggedReference,
+): Promise<number> {
+  const isSame = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}`);
+  const value = key.at(-1) ?? '';
+  const current = rowsFrom(
+    ids,
+    Object.fromEntries(
+      log.entityKey.map((name, index) => [name, ['text', (id: readonly string[]) => id[index] ?? '']]),
+    ),
+  );
+  const isCurrent = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}::text`);
+  const { numAffectedRows } = await sql`
+    delete from ${tableId(schema, log.name)} c
+    where c.attribute = any(${arrayLiteral(all)}::text[]) and (
+      exists (
+        select from ${tableId(schema, log.name)} o
+        where ${sql.join(isSame, sql` and `)} and o.attribute = ${columns.at(-1) ?? ''}
+          and ${value} in (o.from_value, o.to_value)
+      ) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
+    )`.execute(db);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /** Returns the root table that a table's rows belong to. */

@@ -10,6 +10,7 @@ import type { Effects } from '../effects.ts';
 import { readForgotten } from '../erasure/store.ts';
 import { learnNames } from '../../control/freshness/identities.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
+import { recordPresence } from '../../ledger/presence/record-presence.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { readAnswer, readAnswers, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
@@ -177,8 +178,9 @@ async function commit(
   const committed = await warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.lease) await assertLease(ops, options.lease);
+    const executor = sqlExecutorOn(tx);
     const receipts = await load(
-      sqlExecutorOn(tx),
+      executor,
       options.targetSchema ?? warehouse.schema,
       group.map(({ batch, answer: { id, runId, receivedAt } }) => ({
         batch,
@@ -194,6 +196,7 @@ async function commit(
       results.map((it, at) => ({ ...it, resource: resourceOf(it.answer), settles: group[at]?.settles === true })),
       options.now(),
     );
+    await recordPresence(executor, warehouse.ops, group);
     await learnNames(
       ops,
       group.map(({ answer, named }) => ({ answer, entities: named })),

@@ -4,6 +4,7 @@
  * inserted between the known changes.
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
+import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { RowChange } from '../merge/receipt-builder.ts';
@@ -62,7 +63,10 @@ export async function writeChanges(
   log: ChangeTable,
   compared: readonly ComparedRow[],
 ): Promise<void> {
-  const attributes = log.attributes.map((name) => ({ name, slot: table.slots.get(name) ?? -1 }));
+  const attributes = log.attributes.map((name): Attribute => {
+    const valueOf = log.digested.includes(name) ? digestOfCell : textOf;
+    return { name, slot: table.slots.get(name) ?? -1, valueOf };
+  });
   const changes = compared.flatMap((it) => changesOf(table, attributes, contexts, it));
   if (changes.length > 0) await executor.write(insertChanges(schema, log), valuesOf(log, changes));
   // One answer at a time, because each may move a change that the one before inserted.
@@ -74,6 +78,8 @@ export async function writeChanges(
 interface Attribute {
   readonly name: string;
   readonly slot: number;
+  /** The logged value of a cell. */
+  readonly valueOf: (cell: Cell | undefined) => string | null;
 }
 
 /** The changes of one entity, in the order of the answers. */
@@ -101,14 +107,19 @@ function changesOf(
  * did not exist.
  */
 function differences(attributes: readonly Attribute[], known: RowState, state: RowState): Omit<Change, 'id' | 'by'>[] {
-  return attributes.flatMap(({ name, slot }) => {
-    const from = textOf(known.values[slot]);
-    const to = textOf(state.values[slot]);
+  return attributes.flatMap(({ name, slot, valueOf }) => {
+    const from = valueOf(known.values[slot]);
+    const to = valueOf(state.values[slot]);
     return from === to || (from === null && known.detail !== 'full') ? [] : [{ attribute: name, from, to }];
   });
 }
 
 const textOf = (cell: Cell | undefined): string | null => (cell === null || cell === undefined ? null : String(cell));
+
+const digestOfCell = (cell: Cell | undefined): string | null => {
+  const text = textOf(cell);
+  return text === null ? null : digestOf(text);
+};
 
 /**
  * The values of late full observations, by answer, oldest first. Lesser observations may never have been written to the
@@ -127,7 +138,9 @@ function lateOf(
       if (rowChanges[index] !== 'superseded' || !by || !row) continue;
       const logged = attributes
         .filter(({ slot }) => row.values[slot] !== undefined)
-        .map(({ name, slot }): Change => ({ id, attribute: name, from: null, to: textOf(row.values[slot]), by }));
+        .map(
+          ({ name, slot, valueOf }): Change => ({ id, attribute: name, from: null, to: valueOf(row.values[slot]), by }),
+        );
       late.set(answer, [...(late.get(answer) ?? []), ...logged]);
     }
   }

@@ -39,7 +39,6 @@ export const microblogUser = resource({
     'user_seed_tweet_count',
     'creator_subscriptions_count',
   ],
-  logged: true,
   fields: {
     internal_id: identifier(required(text('The network’s internal identifier.'))),
     rest_id: identifier(required(text('Identifier of the profile.'))),

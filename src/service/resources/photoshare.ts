@@ -41,7 +41,6 @@ export const photoshareUser: Resource = resource({
   },
   names: { id: 'id', alias: 'alias', url: 'url' },
   measures: ['follower_count', 'following_count', 'media_count'],
-  logged: true,
   fields: {
     id: identifier(required(text('Identifier of the profile.'))),
     alias: personal(required(text('Handle; it can change hands, so it is not an identifier.'))),

@@ -26,7 +26,6 @@ export const pronetGroup = resource({
   identifiedBy: { url: 'name', name: 'text' },
   names: { urn: 'urn', urn_value: 'id', url: 'url' },
   measures: ['member_count'],
-  logged: true,
   fields: {
     urn: required(urn('The group’s URN.', 'group')),
     name: required(text('Name of the group.')),

@@ -15,7 +15,6 @@ export const pronetUser = resource({
   shared: true,
   filters: ['alias'],
   identifiedBy: { internal_id: 'permanent', alias: 'name', url: 'name', name: 'text' },
-  logged: true,
   fields: {
     internal_id: identifier(required(urn('The network’s internal identifier of the person.', 'member'))),
     urn: identifier(required(urn('The person’s URN.', 'fsd_profile'))),
@@ -87,7 +86,6 @@ export const pronetCompany = resource({
   shared: true,
   filters: ['alias'],
   identifiedBy: { internal_id: 'permanent', alias: 'name', url: 'name', name: 'text' },
-  logged: true,
   fields: {
     internal_id: urn('The network’s internal identifier of the organization.', 'company'),
     ...educationCompanyFields,

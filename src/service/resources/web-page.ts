@@ -22,6 +22,7 @@ export const webPage = resource({
   about: 'Web pages as parsed: one row per requested address and set of content options.',
   key: ['page_key'],
   filters: ['requested_url'],
+  digested: ['cleaned_html'],
   identifiedBy: { requested_url: 'name', url: 'name' },
   fields: {
     page_key: identifier(

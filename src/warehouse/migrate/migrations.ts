@@ -27,4 +27,6 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0013_run_tags': () => import('../../../migrations/0013_run_tags.ts'),
   '0014_checks': () => import('../../../migrations/0014_checks.ts'),
   '0016_forecasts': () => import('../../../migrations/0016_forecasts.ts'),
+  '0017_change_logs': () => import('../../../migrations/0017_change_logs.ts'),
+  '0017_presence': () => import('../../../migrations/0017_presence.ts'),
 };

@@ -1,6 +1,7 @@
 /** Derives the history tables: daily numbers, and the log of attribute changes. */
 import type { DailyTable, DailyMeasure, ChangeTable, Column, RootTable, SqlType } from './table-types.ts';
 import type { ListSum, PersonalData } from '../../service/model.ts';
+import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 import { referenceColumnNames } from './references.ts';
 
 /** A root table without its history tables. */
@@ -23,9 +24,10 @@ function entityOf(root: Declared): Pick<DailyTable, 'entityKey' | 'columns' | 'f
   const entityKey = referenceColumnNames(noun, key);
   return {
     entityKey,
-    columns: entityKey.map((name, index) =>
-      column(name, 'text', `Key of the ${noun}.`, false, root.columns.find((it) => it.name === key[index])?.personal),
-    ),
+    columns: entityKey.map((name, index) => {
+      const own = root.columns.find((it) => it.name === key[index]);
+      return column(name, own?.type ?? 'text', `Key of the ${noun}.`, false, own?.personal);
+    }),
     foreignKeys: [{ columns: entityKey, table, references: key, onDelete: 'cascade' }],
   };
 }
@@ -89,10 +91,10 @@ function summed(root: Declared, { name, about, list, field }: ListSum): Measured
 /** Types of logged attributes. Instants are excluded, because their text varies with their precision. */
 const LOGGED: readonly SqlType[] = ['text', 'boolean', 'bigint', 'double precision', 'date'];
 
-/** The log of a resource's attribute changes; undefined if the resource is not logged. */
+/** The log of a resource's attribute changes; undefined for the request log, whose rows are events. */
 export function changeTable(root: Declared): ChangeTable | undefined {
-  const { logged, noun, table } = root.resource;
-  if (!logged) return undefined;
+  const { noun, table, digested = [] } = root.resource;
+  if (table === LOG_TABLE) return undefined;
   const { entityKey, columns, foreignKeys } = entityOf(root);
   const attributes = attributesOf(root);
   const isPersonal = root.columns.some((it) => it.personal !== undefined && attributes.includes(it.name));
@@ -100,9 +102,10 @@ export function changeTable(root: Declared): ChangeTable | undefined {
   return {
     name: `${singular(table)}_changes`,
     kind: 'changes',
-    about: `Attribute changes of each ${noun}: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.`,
+    about: `Attribute changes of each ${noun}: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.${digested.length > 0 ? ` The values of ${digested.join(', ')} are SHA-256 digests, in hex.` : ''}`,
     entityKey,
     attributes,
+    digested,
     columns: [
       ...columns,
       column('attribute', 'text', `Name of the changed column of ${table}.`),

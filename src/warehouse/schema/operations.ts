@@ -26,6 +26,7 @@ import { erasureTables } from './operations-erasure.ts';
 import { forecastTables } from './operations-forecasts.ts';
 import { leaseTables } from './operations-leases.ts';
 import { qualityTables } from './operations-quality.ts';
+import { presenceTables } from './operations-presence.ts';
 import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
 import { questionHash } from './question-hash.ts';
@@ -279,6 +280,7 @@ export const operations = {
   ...forecastTables,
   ...erasureTables,
   ...rebuildTables,
+  ...presenceTables,
 };
 
 /** The row types of the operations tables for Kysely. */

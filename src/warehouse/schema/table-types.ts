@@ -78,4 +78,6 @@ export interface ChangeTable extends Table {
   readonly entityKey: readonly string[];
   /** The columns of the root table that are logged. */
   readonly attributes: readonly string[];
+  /** Those of them whose values are digests. */
+  readonly digested: readonly string[];
 }

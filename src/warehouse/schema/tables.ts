@@ -200,12 +200,15 @@ export const rootTables: readonly RootTable[] = resourcesOf(catalog).map((resour
 
 const rootTablesByName: ReadonlyMap<string, RootTable> = new Map(rootTables.map((table) => [table.name, table]));
 
-/** The root table of a resource of the catalog. */
-export function rootTableOf({ name, table }: Resource): RootTable {
-  const found = rootTablesByName.get(table);
-  if (!found) throw new Error(`${name} is not in the catalog`);
+/** The root table of that name. */
+export function rootTableNamed(name: string): RootTable {
+  const found = rootTablesByName.get(name);
+  if (!found) throw new Error(`no resource of the catalog has the table ${name}`);
   return found;
 }
+
+/** The root table of a resource of the catalog. */
+export const rootTableOf = ({ table }: Resource): RootTable => rootTableNamed(table);
 
 export const bridgeTables: readonly BridgeTable[] = [
   ...new Map(catalog.flatMap(({ bridge }) => (bridge ? [[bridge.table, bridge] as const] : []))).values(),

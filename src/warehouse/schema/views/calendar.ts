@@ -72,12 +72,12 @@ export const calendarViews = [
   ),
   view(
     'attribute_changes',
-    'Attribute changes of people, organizations, groups and profiles: one row per change.',
+    'Attribute changes of all entities: one row per change.',
     ['table_name', 'entity_key', 'attribute', 'changed_at', 'answer_id'],
     {
       table_name: text('Table of the entity, such as pronet_users.'),
-      entity_key: identifier(text('Key of the entity; a colon separates the two parts of a URN.')),
-      entity_name: personal(text('Name of the entity; null if unknown.')),
+      entity_key: identifier(text('Key of the entity; colons separate its parts.')),
+      entity_name: personal(text('Name of the entity; null if it has none or it is unknown.')),
       attribute: text('Name of the changed column.'),
       from_value: personal(text('Value before the change, as text; null if there was none.')),
       to_value: personal(text('Value after the change, as text; null if there is none.')),
@@ -90,7 +90,7 @@ export const calendarViews = [
 ];
 
 /** The changes of one kind of entity; none for a table without a change log. */
-function changesOf({ name, key, changes }: RootTable): string[] {
+function changesOf({ name, key, changes, slots }: RootTable): string[] {
   if (!changes) return [];
   const { entityKey } = changes;
   const isSame = key.map((column, index) => `e.${column} = c.${entityKey[index]}`).join(' and ');
@@ -99,7 +99,7 @@ function changesOf({ name, key, changes }: RootTable): string[] {
     select
       '${name}'::text as "table_name",
       ${entityKey.map((column) => `c.${column}`).join(" || ':' || ")} as "entity_key",
-      e.name as "entity_name",
+      ${slots.has('name') ? 'e.name' : 'null::text'} as "entity_name",
       c.attribute,
       c.from_value,
       c.to_value,

@@ -6,8 +6,10 @@ import { checkViews } from './checks.ts';
 import { coverageViews } from './coverage.ts';
 import { filingViews } from './filings.ts';
 import { forecastViews } from './forecasts.ts';
+import { historyViews } from './history.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
+import { presenceViews } from './presence.ts';
 import { priceViews } from './prices.ts';
 import { profileViews } from './profiles.ts';
 import { requestCostViews } from './request-costs.ts';
@@ -22,6 +24,8 @@ export const views: readonly View[] = [
   ...postViews,
   ...peopleViews,
   ...profileViews,
+  ...presenceViews,
+  ...historyViews,
   ...syncViews,
   ...coverageViews,
   ...checkViews,

@@ -1,0 +1,99 @@
+/** What the answers of runs changed in the tables: new, changed and gone rows, from the rows, their logs and presence. */
+import { sql } from 'kysely';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { rootTables } from '../warehouse/schema/tables.ts';
+import type { ChangeTable, RootTable } from '../warehouse/schema/table-types.ts';
+import { quoted, quotedList } from '../warehouse/sql/identifiers.ts';
+
+/** Runs whose answers count: those after one run, up to another, of one sync or of all. */
+export interface RunRange {
+  readonly after: string;
+  /** The last run that counts; null for all later runs. */
+  readonly through: string | null;
+  readonly sync: string | null;
+}
+
+/** How many rows of a table differ. */
+export interface TableChanges {
+  readonly table: string;
+  readonly new: number;
+  readonly changed: number;
+  readonly gone: number;
+}
+
+/** One row that differs, with the columns that changed. */
+export interface ChangedRow {
+  readonly change: 'new' | 'changed' | 'gone';
+  readonly key: Readonly<Record<string, string>>;
+  readonly columns: readonly string[];
+}
+
+/** A table of entities with its log. */
+type Logged = RootTable & { readonly changes: ChangeTable };
+
+const logged = rootTables.filter((table): table is Logged => table.changes !== undefined);
+
+/** The names of the tables whose changes are known. */
+export const comparedTables = (): readonly string[] => logged.map(({ name }) => name);
+
+/** The loaded answers of the runs, as the common table expression `read`. */
+const readBy = (ops: string, { after, through, sync }: RunRange) => sql`
+  read as materialized (
+    select a.id, a.received_at from ${sql.id(ops, 'answers')} a
+    where a.loaded_at is not null and a.run_id > ${after}::bigint and a.sync not like '%:%'
+      and (${through}::bigint is null or a.run_id <= ${through}::bigint) and (${sync}::text is null or a.sync = ${sync}::text)
+  )`;
+
+/** SQL for the keys of rows that differ, with the columns that changed: one query for each kind of change. */
+function queriesOf(schema: string, { name, key, changes }: Logged): Readonly<Record<ChangedRow['change'], string>> {
+  const from = (relation: string): string => `${quoted(schema)}.${quoted(relation)}`;
+  const keys = key.map((column) => `t.${quoted(column)}`).join(', ');
+  const isSame = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} = t.${quoted(column)}`);
+  const isFirst = 't._first_seen_at in (select received_at from read)';
+  const none = 'array[]::text[] as columns';
+  return {
+    new: `select ${keys}, ${none} from ${from(name)} t where ${isFirst}`,
+    changed: `select ${keys}, array_agg(distinct c.attribute order by c.attribute) as columns
+      from ${from(changes.name)} c join ${from(name)} t on ${isSame.join(' and ')}
+      where c._answer_id in (select id from read) and not ${isFirst} group by ${keys}`,
+    gone: `select ${keys}, ${none} from ${from(`${name}_presence`)} t where t._missing_since in (select received_at from read)`,
+  };
+}
+
+/** Returns the numbers of new, changed and gone rows, of the tables in which rows differ. */
+export async function readRowChanges(
+  { db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
+  range: RunRange,
+): Promise<TableChanges[]> {
+  const counts = logged.map((table) => {
+    const { new: added, changed, gone } = queriesOf(schema, table);
+    return sql`select ${table.name}::text as "table", (select count(*) from (${sql.raw(added)}) x)::float8 as "new",
+      (select count(*) from (${sql.raw(changed)}) x)::float8 as "changed", (select count(*) from (${sql.raw(gone)}) x)::float8 as "gone"`;
+  });
+  const { rows } = await sql<TableChanges>`with ${readBy(ops, range)} ${sql.join(counts, sql` union all `)}`.execute(
+    db,
+  );
+  return rows.filter((row) => row.new + row.changed + row.gone > 0);
+}
+
+/** Returns up to `limit` rows of a table that differ, in the order of their keys. */
+export async function readChangedRows(
+  { db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
+  range: RunRange,
+  tableName: string,
+  limit: number,
+): Promise<ChangedRow[]> {
+  const table = logged.find(({ name }) => name === tableName);
+  if (!table) throw new Error(`the changes of ${tableName} are not known`);
+  const kinds = Object.entries(queriesOf(schema, table)).map(
+    ([change, query]) => sql`select ${change}::text as change, x.* from (${sql.raw(query)}) x`,
+  );
+  const { rows } = await sql<Pick<ChangedRow, 'change' | 'columns'> & Readonly<Record<string, unknown>>>`
+    with ${readBy(ops, range)} select * from (${sql.join(kinds, sql` union all `)}) d
+    order by ${sql.raw(quotedList(table.key))} limit ${limit}`.execute(db);
+  return rows.map((row) => ({
+    change: row.change,
+    key: Object.fromEntries(table.key.map((column) => [column, String(row[column])])),
+    columns: row.columns,
+  }));
+}
