@@ -6823,9 +6823,9 @@ create view sluice."web_pages_presence" (
 
 -- Alerts and their deliveries: one row per sync and kind that was ever raised.
 create table sluice_ops."alerts" (
-  -- Name of the sync in the config; `(all)` for an alert about all syncs.
+  -- Name of the sync in the config; `(all)` for an alert about all syncs, and the limit in brackets for one about a budget.
   "sync" text not null,
-  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine, check, contract, price, access, counts.
+  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine, budget, check, contract, price, access, counts.
   "kind" text not null,
   -- State of the alert. One of raised, cleared.
   "state" text not null,

@@ -28,5 +28,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0014_checks': () => import('../../../migrations/0014_checks.ts'),
   '0016_forecasts': () => import('../../../migrations/0016_forecasts.ts'),
   '0017_change_logs': () => import('../../../migrations/0017_change_logs.ts'),
-  '0017_presence': () => import('../../../migrations/0017_presence.ts'),
+  '0018_presence': () => import('../../../migrations/0018_presence.ts'),
 };
