@@ -50,10 +50,11 @@ async function runCommand(command: Command, args: Said, host: Host): Promise<num
     context.status.clear();
     const { toUserError } = await import('../warehouse/connect/retry-transient.ts');
     const failure = failureOf(toUserError(error), host.redactor.redact);
-    const { message, next, exitCode, stack } = failure;
+    const { message, next, exitCode, retryable, stack } = failure;
     if (logStyle(command, host) === 'json') {
       context.log.error(message, {
         exitCode,
+        retryable,
         ...(next !== '' && { next }),
         ...(args['verbose'] === true && { stack }),
       });

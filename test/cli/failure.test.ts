@@ -1,7 +1,7 @@
 /** Errors in words, and the codes that they end with. */
 import { describe, expect, it } from 'vitest';
 import { failureOf, failureText } from '../../src/cli/text/failure.ts';
-import { CredentialError, SchemaError } from '../../src/errors.ts';
+import { CredentialError, HeldError, SchemaError, TransientError } from '../../src/errors.ts';
 
 const redact = (text: string): string => text.replaceAll('s3cret', '[redacted]');
 
@@ -11,7 +11,9 @@ describe('an error to act on', () => {
       new CredentialError('the token s3cret\nwas refused', { next: 'Replace s3cret.' }),
       redact,
     );
-    expect(failure).toMatchObject({ exitCode: 3, stack: undefined });
+    expect(failure).toMatchObject({ exitCode: 3, retryable: false, stack: undefined });
+    expect(failureOf(new TransientError('later'), redact)).toMatchObject({ exitCode: 5, retryable: true });
+    expect(failureOf(new HeldError('later'), redact)).toMatchObject({ exitCode: 7, retryable: true });
     expect(failureText(failure, true)).toBe('sluice: the token [redacted]\nwas refused\nReplace [redacted].\n');
     expect(failureText(failureOf(new SchemaError('old'), redact), false)).toBe('sluice: old\n');
   });

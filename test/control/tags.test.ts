@@ -43,7 +43,14 @@ anyWarehouse('tags of syncs', (open) => {
     const { budget } = await configOf(yaml, scene.sandbox.url);
     const use = { budget: 'budget.tags.team.growth.per_month', limit: 11 };
     expect(await readBudgetUse(scene.warehouse, budget, scene.clock.now())).toEqual([
-      { ...use, period: '2026-03', spent: 11 },
+      {
+        ...use,
+        period: '2026-03',
+        spent: 11,
+        spentPerDay: 11 / 7,
+        until: new Date('2026-04-01T00:00:00Z'),
+        tag: { name: 'team', value: 'growth' },
+      },
     ]);
     // The run of `two` is continued with its 3 answers.
     expect(await summaryOf(scene, yaml)).toMatchObject({ exitCode: 6, syncs: { one: [6, 0], two: [6, 3] } });

@@ -1,6 +1,6 @@
 /** Renders the reference of exit codes and error classes. */
 import { CredentialError, HeldError, SchemaError, TransientError, UsageError } from '../../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, isRetryable } from '../exit-codes.ts';
 import { code, generated, markdownTable, page } from './markdown.ts';
 
 /** The error classes, and when each is thrown. */
@@ -17,14 +17,16 @@ export function errorsPage(): string {
   return page([
     generated('Errors and exit codes'),
     'A scheduler can act on the exit code alone. Errors go to standard error. They say what was found, what is allowed, and the next step.',
+    'Retry says whether a scheduler may run the same command again by itself. An error that is logged as JSON has the same as `retryable`.',
     markdownTable(
-      ['Code', 'Name', 'Meaning', 'Next step'],
+      ['Code', 'Name', 'Meaning', 'Retry', 'Next step'],
       [
-        ...exitCodes.map((it) => [String(it.code), it.name, it.meaning, it.next]),
+        ...exitCodes.map((it) => [String(it.code), it.name, it.meaning, isRetryable(it.code) ? 'yes' : 'no', it.next]),
         [
           '128+n',
           'signal',
           'Signal n ended the run. The answers in flight were received and stored first. SIGINT is 130, SIGTERM 143.',
+          'yes',
           'Run the same command again: it continues where it stopped.',
         ],
       ],

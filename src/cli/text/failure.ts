@@ -1,9 +1,12 @@
 /** Formats an error for the user, without secrets and without control characters. */
 import { EXIT, SluiceError } from '../../errors.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
+import { isRetryable } from '../exit-codes.ts';
 
 export interface Failure {
   readonly exitCode: number;
+  /** The same command can succeed later without a change by a person. */
+  readonly retryable: boolean;
   readonly message: string;
   readonly next: string;
   /** The stack of a bug with its causes, outermost cause last; only shown with `--verbose`. */
@@ -17,6 +20,7 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
   if (error instanceof SluiceError) {
     return {
       exitCode: error.exitCode,
+      retryable: isRetryable(error.exitCode),
       message: redact(error.message),
       next: redact(error.next ?? ''),
       stack: undefined,
@@ -25,6 +29,7 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
   const message = error instanceof Error ? error.message || error.name : String(error);
   return {
     exitCode: EXIT.bug,
+    retryable: false,
     message: `this is a bug in Sluice: ${redact(message)}`,
     next: REPORT,
     stack: redact(stackOf(error)),
