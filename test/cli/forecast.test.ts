@@ -55,13 +55,13 @@ describe('the forecast of the schedules', () => {
     const { out } = await plan('--until', '2026-05-06', '--json');
     expect(JSON.parse(out)).toMatchObject({
       from: '2026-05-04T12:00:00.000Z',
-      until: '2026-05-07T00:00:00.000Z',
+      until: '2026-05-06T23:59:59.999Z',
+      isSaved: true,
       total: { likely: 5 },
       days: [
         { date: '2026-05-04', likely: 0 },
         { date: '2026-05-05', likely: 3 },
         { date: '2026-05-06', likely: 2 },
-        { date: '2026-05-07', likely: 0 },
       ],
       balance: null,
       scores: [],
@@ -90,6 +90,21 @@ describe('the forecast of the schedules', () => {
     const { scores } = JSON.parse((await planAt('2026-05-07T12:00:00Z', '--for', '30d', '--json')).out);
     // Two days of two groups, and the first request of the user, which was not sent.
     expect(scores).toEqual([{ madeOn: '2026-05-04', days: 2, low: 5, likely: 5, high: 5, spent: 5 }]);
+  });
+
+  it('is shown by a role that may not write, which says that it is not saved', async () => {
+    const pool = new Pool({ connectionString: database.url });
+    await pool.query('alter table sluice_ops.forecast_days rename to hidden');
+    await pool.query('create view sluice_ops.forecast_days as select * from sluice_ops.hidden');
+    await pool.query(
+      'create function sluice_ops.refuse() returns trigger language plpgsql as $$ begin raise insufficient_privilege; end $$',
+    );
+    await pool.query(
+      'create trigger refuse instead of insert or delete on sluice_ops.forecast_days for each row execute function sluice_ops.refuse()',
+    );
+    await pool.end();
+    const { code, out } = await plan('--for', '30d');
+    expect([code, out]).toEqual([0, expect.stringContaining('This forecast was not saved')]);
   });
 
   it.each([

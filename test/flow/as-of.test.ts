@@ -94,6 +94,8 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect(await dropAsOfSchema(scene.warehouse, 'earlier')).toBe(false);
     await select(scene.warehouse, 'drop view earlier.mine');
     await select(scene.warehouse, 'create schema mine');
+    expect(await dropAsOfSchema(scene.warehouse, 'mine')).toBe(false);
+    expect(await select(scene.warehouse, "select nspname from pg_namespace where nspname = 'mine'")).toHaveLength(1);
     expect(await schemas(scene)).toEqual(['earlier']);
   });
 

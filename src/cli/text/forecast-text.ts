@@ -10,6 +10,8 @@ import { CONFIDENCE } from './plan-text.ts';
 export interface PrintedForecast extends SpendingForecast {
   /** Earlier forecasts compared with what was spent, newest first. */
   readonly scores: readonly ForecastScore[];
+  /** False if the role has no right to write; then later forecasts are not compared with this one. */
+  readonly isSaved: boolean;
   readonly assumptions: readonly string[];
 }
 
@@ -25,7 +27,8 @@ export const FORECAST_ASSUMPTIONS: readonly string[] = [
 
 /** The text, with a line break at the end. */
 export function forecastText(forecast: PrintedForecast, channel: Channel): string {
-  const { syncs, total, days, tags, scores, assumptions } = forecast;
+  const { syncs, total, days, tags, scores, isSaved, assumptions } = forecast;
+  const unsaved = isSaved ? [] : ['This forecast was not saved, because the role has no right to write.'];
   const points = ['low', 'likely', 'high'] as const;
   const ranges = points.map((name) => figure(name, (it: PointsRange) => Math.round(it[name])));
   const last = { ...total, sync: 'total', endpoint: '', firings: null, questions: null, confidence: null };
@@ -70,7 +73,7 @@ export function forecastText(forecast: PrintedForecast, channel: Channel): strin
     ...tables.map(([title, text]) =>
       text === '' ? '' : `${title === '' ? '' : `\n${paint(channel, 'bold', title)}\n`}${text}`,
     ),
-    `\n${[sentence(forecast), ...limitLines(forecast), ...assumptions].join('\n')}\n`,
+    `\n${[sentence(forecast), ...limitLines(forecast), ...unsaved, ...assumptions].join('\n')}\n`,
   ].join('');
 }
 

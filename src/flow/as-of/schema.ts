@@ -73,10 +73,11 @@ export async function asOfSchemas(warehouse: Database): Promise<readonly string[
 const IN_USE = '55P03';
 const DEPENDED_UPON = '2BP01';
 
-/** Drops a marked schema; false if other objects depend on it, were added to it, or use it. */
-export async function dropAsOfSchema({ db }: Database, name: string): Promise<boolean> {
+/** Drops a marked schema; false if it has no mark, or if other objects depend on it, were added to it, or use it. */
+export async function dropAsOfSchema(warehouse: Database, name: string): Promise<boolean> {
+  if (!(await asOfSchemas(warehouse)).includes(name)) return false;
   try {
-    await db.transaction().execute(async (tx) => {
+    await warehouse.db.transaction().execute(async (tx) => {
       await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
       // Without cascade, since objects that users added or derived belong to them.
       await sql`drop table if exists ${sql.join(tables.map((it) => sql.id(name, it.name)))}`.execute(tx);

@@ -34,7 +34,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
     const until = endOf(end, now);
     const costs = await scheduledCosts(warehouse, config, { now, until, firingsUntil });
     const scores = await readForecastScores(warehouse, MOST_SCORES);
-    await saveForecast(warehouse, costs, now);
+    const isSaved = await saveForecast(warehouse, costs, now);
     const { url, token } = config.service;
     const { balance } = await readBalanceNow(warehouse, limiterName(url, token?.reveal() ?? ''), now);
     const budgets = await readBudgetUse(warehouse, config.budget, now);
@@ -47,6 +47,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
         budgets,
       }),
       scores,
+      isSaved,
       assumptions: FORECAST_ASSUMPTIONS,
     };
   });
@@ -59,7 +60,7 @@ function endOf({ for: length, until: day }: ForecastEnd, now: Date): Date {
   const last = new Date(now.getTime() + MOST_DAYS * DAY_MS);
   const [until, written] =
     length === undefined
-      ? [new Date(`${addDays(day ?? '', 1)}T00:00:00Z`), `--until is ${day}`]
+      ? [new Date(Date.parse(`${addDays(day ?? '', 1)}T00:00:00Z`) - 1), `--until is ${day}`]
       : [new Date(now.getTime() + lengthOf(length)), `--for is ${JSON.stringify(length)}`];
   if (until > now && until <= last) return until;
   throw new UsageError(`plan: ${written}; allowed is a time up to ${dayOf(last)}`, {
