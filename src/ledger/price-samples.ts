@@ -46,7 +46,7 @@ export async function readSamples(
         select * from ${log} where started_at is not null order by started_at desc limit ${LOOKED_AT}
       ) newest where endpoint = any(${arrayLiteral(loggedAs(name, path))}::text[])
       order by started_at desc limit ${SAMPLES}
-    ), seldom as (
+    ), rare as (
       select f.*
       from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
       cross join lateral (select id from ${requests} where run_id = r.id and sent_at is not null limit ${REQUESTS_EACH}) q
@@ -66,7 +66,7 @@ export async function readSamples(
     ), logged as (
       select s.id::text as id, s.started_at, s.cost, s.is_paid, s.status, s.returned, known.asked,
         coalesce(known.sync = ${sync}, false) as is_own
-      from (select * from recent union select * from seldom) s
+      from (select * from recent union select * from rare) s
       left join lateral (
         select q.body ->> 'count' as asked, q.sync from ${matches} m join ${requests} q on q.id = m.request_id
         where m.log_id = s.id and m.match_kind <> 'ambiguous' limit 1

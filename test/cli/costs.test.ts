@@ -103,7 +103,7 @@ describe('costs of 90 days', () => {
     );
     const byPlan = await select(
       warehouse,
-      `select coalesce(plan, '(not told)') as plan, ${CHARGED} as points, count(*)::int as requests
+      `select coalesce(plan, '(not reported)') as plan, ${CHARGED} as points, count(*)::int as requests
        from sluice.fact_request_costs ${where} group by 1 order by 2 desc`,
     );
     const found = await json<{ total: Sum; days: unknown[]; plans: unknown[]; syncs: Sum[]; endpoints: Sum[] }>(

@@ -1849,7 +1849,7 @@ UNION ALL
 
 -- Points left, and when they run out at the current rate, by the part of the log that was read: one row per token.
 create view sluice."balance_forecast" (
-  -- Identifier of the token; `(not told)` if the log has none.
+  -- Identifier of the token; `(not reported)` if the log has none.
   "token" text,
   -- Whether a request of this warehouse’s ledger was certainly sent with the token.
   "is_ours" boolean,
@@ -1895,7 +1895,7 @@ create view sluice."balance_forecast" (
             (EXISTS ( SELECT
                    FROM fact_request_costs c
                      JOIN request_cost_matches k ON k.log_id = c.id AND k.match_kind <> 'ambiguous'::text
-                  WHERE COALESCE(c.token_id::text, '(not told)'::text) = e.token)) AS is_ours,
+                  WHERE COALESCE(c.token_id::text, '(not reported)'::text) = e.token)) AS is_ours,
             r.points_7d,
             r.points_30d
            FROM ( SELECT t.token,
@@ -1908,9 +1908,9 @@ create view sluice."balance_forecast" (
                    FROM ( SELECT c.id AS log_id,
                             COALESCE(c.started_at, c._first_seen_at) AS started_at,
                             (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
-                            COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+                            COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not reported)'::text) AS endpoint,
                             c.endpoint AS logged_endpoint,
-                            COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+                            COALESCE(NULLIF(c.plan, ''::text), '(not reported)'::text) AS plan,
                                 CASE
                                     WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
                                     WHEN m.log_id IS NULL THEN '(other programs)'::text
@@ -1919,7 +1919,7 @@ create view sluice."balance_forecast" (
                             q.run_id,
                             q.id AS request_id,
                             COALESCE(m.match_kind, 'none'::text) AS match,
-                            COALESCE(c.token_id::text, '(not told)'::text) AS token,
+                            COALESCE(c.token_id::text, '(not reported)'::text) AS token,
                             c.cost,
                             c.is_paid,
                                 CASE
@@ -1993,9 +1993,9 @@ create view sluice."charged_failures" (
   "started_at" timestamp with time zone,
   -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
   "date" date,
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not reported)` if the log has none. Joins dim_plan.
   "plan" text,
   -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
@@ -2072,9 +2072,9 @@ create view sluice."charged_failures" (
            FROM ( SELECT c.id AS log_id,
                     COALESCE(c.started_at, c._first_seen_at) AS started_at,
                     (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
-                    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+                    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not reported)'::text) AS endpoint,
                     c.endpoint AS logged_endpoint,
-                    COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+                    COALESCE(NULLIF(c.plan, ''::text), '(not reported)'::text) AS plan,
                         CASE
                             WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
                             WHEN m.log_id IS NULL THEN '(other programs)'::text
@@ -2083,7 +2083,7 @@ create view sluice."charged_failures" (
                     q.run_id,
                     q.id AS request_id,
                     COALESCE(m.match_kind, 'none'::text) AS match,
-                    COALESCE(c.token_id::text, '(not told)'::text) AS token,
+                    COALESCE(c.token_id::text, '(not reported)'::text) AS token,
                     c.cost,
                     c.is_paid,
                         CASE
@@ -2257,7 +2257,7 @@ create view sluice."contract_drift" (
 
 -- Points left at the end of each day: one row per token and day.
 create view sluice."daily_balance" (
-  -- Identifier of the token; `(not told)` if the log has none.
+  -- Identifier of the token; `(not reported)` if the log has none.
   "token" text,
   -- UTC day; joins dim_date.
   "date" date,
@@ -2294,9 +2294,9 @@ create view sluice."daily_balance" (
 create view sluice."daily_costs" (
   -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
   "date" date,
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not reported)` if the log has none. Joins dim_plan.
   "plan" text,
   -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
@@ -2434,7 +2434,7 @@ create view sluice."daily_tag_costs" (
   "value" text,
   -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
   -- Number of rows in the request log.
   "requests" bigint,
@@ -2583,7 +2583,7 @@ create view sluice."dim_endpoint" (
 
 -- Plans of tokens in the request log: one row per plan.
 create view sluice."dim_plan" (
-  -- Name of the plan; `(not told)` if the log has none.
+  -- Name of the plan; `(not reported)` if the log has none.
   "plan" text,
   -- Number of rows in the request log.
   "requests" bigint,
@@ -2693,11 +2693,11 @@ create view sluice."logged_requests" (
   "started_at" timestamp with time zone,
   -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
   "date" date,
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
   -- Endpoint as written in the log.
   "logged_endpoint" text,
-  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not reported)` if the log has none. Joins dim_plan.
   "plan" text,
   -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
@@ -2707,7 +2707,7 @@ create view sluice."logged_requests" (
   "request_id" bigint,
   -- Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).
   "match" text,
-  -- Identifier of the token; `(not told)` if the log has none.
+  -- Identifier of the token; `(not reported)` if the log has none.
   "token" text,
   -- Price of the request, in points.
   "cost" bigint,
@@ -2733,9 +2733,9 @@ create view sluice."logged_requests" (
  SELECT c.id AS log_id,
     COALESCE(c.started_at, c._first_seen_at) AS started_at,
     (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
-    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not reported)'::text) AS endpoint,
     c.endpoint AS logged_endpoint,
-    COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+    COALESCE(NULLIF(c.plan, ''::text), '(not reported)'::text) AS plan,
         CASE
             WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
             WHEN m.log_id IS NULL THEN '(other programs)'::text
@@ -2744,7 +2744,7 @@ create view sluice."logged_requests" (
     q.run_id,
     q.id AS request_id,
     COALESCE(m.match_kind, 'none'::text) AS match,
-    COALESCE(c.token_id::text, '(not told)'::text) AS token,
+    COALESCE(c.token_id::text, '(not reported)'::text) AS token,
     c.cost,
     c.is_paid,
         CASE
@@ -3826,9 +3826,9 @@ create view sluice."photoshare_users_presence" (
 
 -- Distribution of the costs of requests over the complete request log: one row per endpoint and plan. Rows with a price that were not charged are not included.
 create view sluice."price_book" (
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not reported)` if the log has none. Joins dim_plan.
   "plan" text,
   -- Number of answered requests.
   "samples" bigint,
@@ -5957,7 +5957,7 @@ create view sluice."sec_filings_presence" (
 create view sluice."sync_costs" (
   -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
-  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
   -- Number of rows in the request log.
   "requests" bigint,

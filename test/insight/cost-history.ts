@@ -21,8 +21,8 @@ const SPELLINGS: readonly (readonly [logged: string | null, name: string])[] = [
   ['https://service.example/v1/api/pronet/search/users?x=1', 'pronet.search.users'],
   ['POST /api/webparser/parse/', 'webparser.parse'],
   ['/api/other/\u001b[2J\u202eevil', 'other.\u001b[2j\u202eevil'],
-  ['', '(not told)'],
-  [null, '(not told)'],
+  ['', '(not reported)'],
+  [null, '(not reported)'],
 ];
 
 /** A row of the log as it was sent, and whose it is. */
@@ -129,7 +129,7 @@ function historyOf(all: readonly Drawn[]): History {
   };
   const rows = timed.map((it): Row => {
     const request = requestOf(it);
-    const [logged, name] = SPELLINGS[it.spelling] ?? [null, '(not told)'];
+    const [logged, name] = SPELLINGS[it.spelling] ?? [null, '(not reported)'];
     const endpoint = typeof request === 'object' ? request.endpoint : name;
     return {
       ...it,

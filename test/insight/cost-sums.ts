@@ -7,8 +7,8 @@ export const charged = ({ cost, isPaid }: Pick<Row, 'cost' | 'isPaid'>): number 
 
 export const dayOf = ({ at }: { readonly at: number }): string => new Date(at).toISOString().slice(0, 10);
 
-export const planOf = ({ plan }: Row): string => plan ?? '(not told)';
-export const tokenOf = ({ token }: Row): string => token ?? '(not told)';
+export const planOf = ({ plan }: Row): string => plan ?? '(not reported)';
+export const tokenOf = ({ token }: Row): string => token ?? '(not reported)';
 export const syncOf = ({ request }: Row): string =>
   request === undefined ? '(other programs)' : request === 'several' ? '(ambiguous)' : request.sync;
 export const requestOf = ({ request }: Row): Request | undefined => (typeof request === 'object' ? request : undefined);

@@ -29,19 +29,19 @@ export function insertLateChanges(schema: string, log: ChangeTable): string {
   select * from ${arraysOf(log)} as u (${quotedList(columns.map((it) => it.name))})
 ), next as (
   select distinct on (${entity})
-    ${entity}, l.changed_at, l.to_value as told, l._answer_id,
+    ${entity}, l.changed_at, l.to_value as value, l._answer_id,
     c.changed_at as next_at, c._answer_id as next_id, c.from_value as came_from, c.to_value as led_to
   from late l join ${table} c on ${same('c', 'l', of)} and c._answer_id > l._answer_id
   order by ${entity}, c._answer_id
 ), gone as (
   delete from ${table} c using next n
-  where ${isNext} and n.told is distinct from n.came_from and n.told is not distinct from n.led_to
+  where ${isNext} and n.value is distinct from n.came_from and n.value is not distinct from n.led_to
 ), split as (
-  update ${table} c set from_value = n.told from next n
-  where ${isNext} and n.told is distinct from n.came_from and n.told is distinct from n.led_to
+  update ${table} c set from_value = n.value from next n
+  where ${isNext} and n.value is distinct from n.came_from and n.value is distinct from n.led_to
 )
 insert into ${table} (${quotedList([...entityKey, 'attribute', 'changed_at', 'from_value', 'to_value', '_answer_id'])})
-select ${of.map((it) => `n.${quoted(it)}`).join(', ')}, n.changed_at, n.came_from, n.told, n._answer_id
-from next n where n.told is distinct from n.came_from
+select ${of.map((it) => `n.${quoted(it)}`).join(', ')}, n.changed_at, n.came_from, n.value, n._answer_id
+from next n where n.value is distinct from n.came_from
 on conflict (${quotedList(key)}) do nothing`;
 }

@@ -95,8 +95,8 @@ export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, gr
     deletedRows: async (late) => {
       const trimming = sets.filter(({ owner, answer }) => owner.complete && !late.has(answer));
       const rows = await stored(trimming);
-      return trimming.flatMap(({ owner, answer, answerId, rows: told }) => {
-        const listed = new Set(told.map(({ id }) => id));
+      return trimming.flatMap(({ owner, answer, answerId, rows: reported }) => {
+        const listed = new Set(reported.map(({ id }) => id));
         return (rows.get(keyOf(names, owner.key)) ?? [])
           .filter((row) => !listed.has(keyOf(table.key, row)) && !isNewer(row, answerId))
           .map((row) => ({ id: keyOf(table.key, row), answer }));

@@ -3,7 +3,7 @@ import { loggedRequests, tokenOf } from './request-costs.ts';
 import { filledTables } from './cost-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
-const token = text('Identifier of the token; `(not told)` if the log has none.');
+const token = text('Identifier of the token; `(not reported)` if the log has none.');
 const first_logged_on = date('First day with such a row in the request log; null if there is none.');
 const last_logged_on = date('Last day with such a row in the request log; null if there is none.');
 const runsOut = (days: number) =>
@@ -235,7 +235,7 @@ export const balanceViews = [
     'Plans of tokens in the request log: one row per plan.',
     ['plan'],
     {
-      plan: text('Name of the plan; `(not told)` if the log has none.'),
+      plan: text('Name of the plan; `(not reported)` if the log has none.'),
       requests: bigint('Number of rows in the request log.'),
       first_logged_on,
       last_logged_on,

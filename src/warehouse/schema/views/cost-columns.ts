@@ -4,9 +4,9 @@ import { bigint, date, numeric, text, uuid } from './view.ts';
 
 export const log_id = uuid('Row of the log; joins fact_request_costs.id.');
 export const endpoint = text(
-  'Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.',
+  'Name of the endpoint as in syncs: its path with dots; `(not reported)` if the log has none. Joins dim_endpoint.',
 );
-export const plan = text('Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.');
+export const plan = text('Plan of the token at the time; `(not reported)` if the log has none. Joins dim_plan.');
 export const sync = text(
   'Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.',
 );

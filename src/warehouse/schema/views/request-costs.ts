@@ -21,7 +21,7 @@ interface LoggedSource {
 }
 
 /** SQL for the token of a row of the request log. */
-export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text, '(not told)')`;
+export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text, '(not reported)')`;
 
 /** The query of logged requests, over all or a part of the log. Postgres cannot push a part into the grouped matches. */
 export const loggedRequests = ({ log, matches }: LoggedSource): string => `
@@ -34,10 +34,10 @@ export const loggedRequests = ({ log, matches }: LoggedSource): string => `
         nullif(regexp_replace(
           btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$', '')), '/ ', '..'), '.'), '^(.*[.])?api[.]', ''
         ), ''),
-        '(not told)'
+        '(not reported)'
       ) as "endpoint",
       c.endpoint as "logged_endpoint",
-      coalesce(nullif(c.plan, ''), '(not told)') as "plan",
+      coalesce(nullif(c.plan, ''), '(not reported)') as "plan",
       case
         when q.id is not null then split_part(q.sync, ':', 1)
         when m.log_id is null then '(other programs)'
@@ -91,7 +91,7 @@ export const requestCostViews = [
       match: text(
         'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).',
       ),
-      token: text('Identifier of the token; `(not told)` if the log has none.'),
+      token: text('Identifier of the token; `(not reported)` if the log has none.'),
       ...columnsOf('fact_request_costs', 'cost', 'is_paid'),
       points: numeric('Points charged: the cost if the row is marked as paid, or has no mark but a cost; otherwise 0.'),
       points_left: columnFrom('fact_request_costs', 'points_left'),
