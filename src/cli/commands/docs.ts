@@ -7,6 +7,7 @@ import { command } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
+import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 export const docs = command({
@@ -36,8 +37,10 @@ export const docs = command({
     const files = generatedFiles(await allCommands(), schemaText());
     if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
       const printed = pagesOf(files, pages);
-      show(context, Object.fromEntries(printed.map(({ path, content }) => [path, content])), () =>
-        printed.map(({ content }) => content).join('\n'),
+      show(
+        context,
+        versioned('docs-pages/1', Object.fromEntries(printed.map(({ path, content }) => [path, content]))),
+        () => printed.map(({ content }) => content).join('\n'),
       );
       return EXIT.complete;
     }
@@ -45,7 +48,7 @@ export const docs = command({
     const stale = await staleOf(files, folder);
     const paths = stale.map(({ path }) => path);
     if (check) {
-      show(context, { stale: paths }, () =>
+      show(context, versioned('docs-check/1', { stale: paths }), () =>
         paths.length === 0 ? FRESH : paths.map((it) => `${it} is stale\n`).join(''),
       );
       if (paths.length > 0)
@@ -55,7 +58,9 @@ export const docs = command({
     for (const { path, content } of stale) {
       await writeOutputFile('docs', '--output', { path: join(folder, path), content, makesFolders: true });
     }
-    show(context, { written: paths }, () => (paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join('')));
+    show(context, versioned('docs/1', { written: paths }), () =>
+      paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join(''),
+    );
     return EXIT.complete;
   },
 });

@@ -4,6 +4,7 @@ import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { table } from '../terminal/print.ts';
+import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 export const migrate = command({
@@ -24,11 +25,17 @@ export const migrate = command({
     return withWarehouse(context, config, async (warehouse) => {
       if (action === 'status') {
         const status = await backend.migrationStatus(warehouse);
-        show(context, status, () => statusText(status) + table(COLUMNS, rowsOf(status), context.out));
+        show(
+          context,
+          versioned('migrate-status/1', status),
+          () => statusText(status) + table(COLUMNS, rowsOf(status), context.out),
+        );
         return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
       }
       const done = await backend.migrate(warehouse, action === 'down' ? 'down' : 'up');
-      show(context, { done }, () => (done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`));
+      show(context, versioned('migrate/1', { done }), () =>
+        done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`,
+      );
       return EXIT.complete;
     });
   },

@@ -5,8 +5,10 @@ import type { PruneSummary } from '../../flow/retention/prune.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
+import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { withProgress } from '../terminal/with-progress.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 export const prune = command({
   about:
@@ -51,7 +53,7 @@ export const prune = command({
           signal,
         ),
       );
-      show(context, summary, () => pruneText(summary));
+      show(context, versioned('prune/1', withRetryable(summary)), () => pruneText(summary));
       return summary.exitCode;
     });
   },

@@ -3,6 +3,7 @@ import type { LogFacts } from '../../telemetry/log.ts';
 import type { Progress } from '../../ledger/summary.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import { withNoun, duration, withThousands } from './print.ts';
+import { logged } from './json.ts';
 import type { StatusLine } from './status-line.ts';
 
 /** `live` rewrites one line, `lines` writes plain lines, `facts` logs fields, `none` shows nothing. */
@@ -113,9 +114,9 @@ function progressLine(reading: ProgressUpdate, leftMs: number | undefined, now: 
 
 function factsOf(reading: ProgressUpdate, leftMs: number | undefined, now: Date): LogFacts {
   const { oldestSentAt, ...rest } = reading;
-  return {
+  return logged('progress/1', {
     ...rest,
     ...(oldestSentAt && { oldestMs: now.getTime() - oldestSentAt.getTime() }),
     ...(leftMs !== undefined && { leftMs: Math.round(leftMs) }),
-  };
+  });
 }
