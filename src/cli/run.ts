@@ -66,7 +66,9 @@ async function runCommand(command: Command, args: Said, host: Host): Promise<num
     context.status.clear();
     const { toUserError } = await import('../warehouse/connect/retry-transient.ts');
     const failure = failureOf(toUserError(error), host.redactor.redact);
-    const isJson = logStyle(command, host) === 'json' || (context.json && !host.err.isTerminal);
+    // With --csv, a command refuses --json.
+    const isRead = context.json && args['csv'] !== true && !host.err.isTerminal;
+    const isJson = isRead || logStyle(command, host) === 'json';
     return await report(failure, host, { isJson, verbose: args['verbose'] === true });
   } finally {
     host.signal.removeEventListener('abort', logInterruption);

@@ -83,7 +83,11 @@ afterAll(async () => {
   await folder.remove();
 });
 
-async function sluice(words: readonly string[], options: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Ran> {
+async function sluice(
+  words: readonly string[],
+  options: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Ran> {
   ran.add(words[0] ?? '');
   const env = {
     SLUICE_CONFIG: join(folder.path, 'sluice.yaml'),
@@ -112,7 +116,11 @@ function check(output: string, value: unknown): void {
 }
 
 /** The output of a command, after the comparison with its schema. */
-async function printed<T>(output: string, code: number, ...[words, env, signal]: Parameters<typeof sluice>): Promise<T> {
+async function expectOutput<T>(
+  output: string,
+  code: number,
+  ...[words, env, signal]: Parameters<typeof sluice>
+): Promise<T> {
   const ended = await sluice(words, env, signal);
   expect({ words, code: ended.code, err: ended.code === code ? '' : ended.err }).toEqual({ words, code, err: '' });
   const value = JSON.parse(ended.out) as T;
@@ -121,70 +129,98 @@ async function printed<T>(output: string, code: number, ...[words, env, signal]:
   return value;
 }
 
-it('every output has exactly the keys and types of its schema', { timeout: 300_000 }, async () => {
+const at = (name: string): string => join(folder.path, name);
+const SLOW = { timeout: 400_000 };
+
+it('a first run with failed checks, inputs and answers prints what its schemas declare', SLOW, async () => {
   respond = ({ endpoint, body }) => {
     if (endpoint === 'microblog.user') return { body: [{ name: 'no key' }] };
     if (endpoint === 'webparser.parse') return { body: '[{"cut' };
     if (JSON.stringify(body).includes('1002')) return { status: 404, body: { detail: 'none' } };
     return undefined;
   };
-  const at = (name: string): string => join(folder.path, name);
-  await printed('schedule-explain', 0, ['schedule', '--explain']);
-  await printed('migrate', 0, ['migrate']);
-  await printed('migrate-status', 0, ['migrate', 'status']);
-  await printed('plan', 0, ['plan', '--output', at('plan.json')]);
-  await printed('sync', 5, ['sync']);
-  await printed('check', 0, ['check']);
-  await printed('check', 3, ['check'], { SLUICE_SERVICE_TOKEN: '' });
+  await expectOutput('schedule-explain', 0, ['schedule', '--explain']);
+  await expectOutput('migrate', 0, ['migrate']);
+  await expectOutput('migrate-status', 0, ['migrate', 'status']);
+  await expectOutput('plan', 0, ['plan', '--output', at('plan.json')]);
+  await expectOutput('sync', 5, ['sync']);
+  await expectOutput('check', 0, ['check']);
+  await expectOutput('check', 3, ['check'], { SLUICE_SERVICE_TOKEN: '' });
   await execute(database.url, 'delete from sluice.pronet_groups');
-  await printed('status', 0, ['status', '--marks', '--since', '1']);
-  const [entry] = await printed<{ readonly id: string }[]>('quarantine', 0, ['quarantine']);
-  await printed('quarantine-show', 0, ['quarantine', 'show', entry?.id ?? '']);
-  await printed('replay', 0, ['quarantine', 'retry']);
-  await printed('replay', 0, ['replay', 'groups']);
-  await printed('alerts', 0, ['alerts']);
-  await printed('alerts-test', 5, ['alerts', 'test']);
+  await expectOutput('status', 0, ['status', '--marks', '--since', '1']);
+  const [entry] = await expectOutput<{ readonly id: string }[]>('quarantine', 0, ['quarantine']);
+  await expectOutput('quarantine-show', 0, ['quarantine', 'show', entry?.id ?? '']);
+  await expectOutput('replay', 0, ['quarantine', 'retry']);
+  await expectOutput('replay', 0, ['replay', 'groups']);
+  await expectOutput('alerts', 0, ['alerts']);
+  await expectOutput('alerts-test', 5, ['alerts', 'test']);
 
-  await printed('plan-for', 0, ['plan', '--for', '1d']);
+  await expectOutput('plan-for', 0, ['plan', '--for', '1d']);
+});
+
+it('later runs that fail or are partial print what their schemas declare', SLOW, async () => {
   clock.advance(2 * DAY_MS);
   respond = ({ endpoint }) => {
     if (endpoint === 'pronet.group') return { body: [GROUP] };
-    return endpoint === 'sec.search.companies' ? { status: 402, body: { detail: 'Points limit exhausted' } } : undefined;
+    return endpoint === 'sec.search.companies'
+      ? { status: 402, body: { detail: 'Points limit exhausted' } }
+      : undefined;
   };
-  await printed('marks-reset', 0, ['marks', 'reset', 'filings', '--to', '2026-02-03', '--yes']);
-  await printed('plan', 0, ['plan']);
-  await printed('plan-explain', 0, ['plan', '--explain']);
-  await printed('plan-against', 4, ['plan', '--against', at('other.yaml'), '--fail-above', '1']);
-  await printed('sync', 6, ['sync', 'filings', 'groups', 'costs']);
-  await printed('sync', 0, ['sync', 'groups', '--limit', '1', '--refresh']);
-  await printed('sync', 5, ['sync', 'pages', '--refresh', '--max-points', '9'], { SLUICE_SERVICE_URL: 'http://127.0.0.1:9' });
-  await printed('plan-for', 0, ['plan', '--for', '30d']);
-  await printed('status', 0, ['status']);
-  await printed('diff', 0, ['diff', 'previous', 'latest', '--sync', 'groups', '--rows', 'pronet_groups']);
-  await printed('marks', 0, ['marks']);
-  await printed('costs', 0, ['costs']);
-  await printed('costs-by', 0, ['costs', '--by', 'tag:team']);
-  await printed('costs-tune', 0, ['costs', '--tune']);
-  await printed('report', 0, ['report']);
-  await printed('query', 0, ['query', 'table pronet_groups']);
-  await printed('grants', 0, ['grants']);
-  await printed('schedule-redrive', 0, ['schedule', '--redrive']);
+  await expectOutput('marks-reset', 0, ['marks', 'reset', 'filings', '--to', '2026-02-03', '--yes']);
+  await expectOutput('plan', 0, ['plan']);
+  await expectOutput('plan-explain', 0, ['plan', '--explain']);
+  await expectOutput('plan-against', 4, ['plan', '--against', at('other.yaml'), '--fail-above', '1']);
+  await expectOutput('sync', 6, ['sync', 'filings', 'groups', 'costs']);
+  await expectOutput('sync', 0, ['sync', 'groups', '--limit', '1', '--refresh']);
+  await expectOutput('sync', 5, ['sync', 'pages', '--refresh', '--max-points', '9'], {
+    SLUICE_SERVICE_URL: 'http://127.0.0.1:9',
+  });
+  await expectOutput('plan-for', 0, ['plan', '--for', '30d']);
+  await expectOutput('status', 0, ['status']);
+});
 
-  await printed('replay-as-of', 0, ['replay', '--as-of', '2026-03-06', '--schema', 'before']);
-  await printed('replay-drop', 0, ['replay', '--drop', 'before']);
-  await printed('forget', 0, ['forget', 'pronet_groups', 'group', '1001']);
-  await printed('forget', 0, ['forget', 'pronet_groups', 'group', '1001', '--yes']);
-  await printed('prune', 0, ['prune', '--older-than', '1d']);
-  await printed('prune', 0, ['prune', '--older-than', '1d', '--yes']);
+it('commands that read print what their schemas declare', SLOW, async () => {
+  await expectOutput('diff', 0, ['diff', 'previous', 'latest', '--sync', 'groups', '--rows', 'pronet_groups']);
+  await expectOutput('marks', 0, ['marks']);
+  await expectOutput('costs', 0, ['costs']);
+  await expectOutput('costs-by', 0, ['costs', '--by', 'tag:team']);
+  await expectOutput('costs-tune', 0, ['costs', '--tune']);
+  await expectOutput('report', 0, ['report']);
+  await expectOutput('query', 0, ['query', 'table pronet_groups']);
+  await expectOutput('grants', 0, ['grants']);
+  await expectOutput('schedule-redrive', 0, ['schedule', '--redrive']);
+});
 
-  await printed('init', 0, ['init', '--dir', at('new')]);
-  await printed('docs', 0, ['docs', '--output', at('new')]);
-  await printed('docs-check', 1, ['docs', '--check', '--output', folder.path]);
-  await printed('docs-pages', 0, ['docs', 'errors']);
-  await printed('sandbox', 0, ['sandbox', '--port', '0'], {}, AbortSignal.abort());
-  await sluice(['query', 'wrong']);
-  await sluice(['query', '--wrong']);
+it('commands that write print what their schemas declare', SLOW, async () => {
+  await expectOutput('replay-as-of', 0, ['replay', '--as-of', '2026-03-06', '--schema', 'before']);
+  await expectOutput('replay-drop', 0, ['replay', '--drop', 'before']);
+  await expectOutput('forget', 0, ['forget', 'pronet_groups', 'group', '1001']);
+  await expectOutput('forget', 0, ['forget', 'pronet_groups', 'group', '1001', '--yes']);
+  await expectOutput('prune', 0, ['prune', '--older-than', '1d']);
+  await expectOutput('prune', 0, ['prune', '--older-than', '1d', '--yes']);
+  await expectOutput('init', 0, ['init', '--dir', at('new')]);
+  await expectOutput('docs', 0, ['docs', '--output', at('new')]);
+  await expectOutput('docs-check', 1, ['docs', '--check', '--output', folder.path]);
+  await expectOutput('docs-pages', 0, ['docs', 'errors']);
+  await expectOutput('sandbox', 0, ['sandbox', '--port', '0'], {}, AbortSignal.abort());
+});
 
+it('an error of a command with --json is a line of JSON with retryable', SLOW, async () => {
+  for (const [words, env, expected] of [
+    [['query', 'wrong'], {}, { exitCode: 2, retryable: false }],
+    [['query', '--wrong'], {}, { exitCode: 2, retryable: false }],
+    [['query', 'select 1'], { DATABASE_URL: 'postgres://sluice@127.0.0.1:9/none' }, { exitCode: 5, retryable: true }],
+  ] as const) {
+    const { code, out, err } = await sluice(words, env);
+    expect({ code, out, error: JSON.parse(err) as unknown }).toMatchObject({
+      code: expected.exitCode,
+      out: '',
+      error: { level: 'error', format: 'error/1', ...expected },
+    });
+  }
+});
+
+it('every schema and every command is in this test', () => {
   expect(outputNames.filter((name) => !seen.has(name))).toEqual(['run']);
   expect(commands.filter(({ name }) => !ran.has(name) && !(name in OTHERS))).toEqual([]);
 });

@@ -38,7 +38,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 function outputSchemas(): ReadonlyMap<string, Schema> {
   const api = new API({ cwd: ROOT });
   try {
-    const project = api.updateSnapshot({ openProject: join(ROOT, 'tsconfig.json') }).getProjects()[0];
+    const project = api.updateSnapshot({ openProjects: [join(ROOT, 'tsconfig.json')] }).getProjects()[0];
     if (!project) throw new Error('tsconfig.json is not a project');
     const { checker, program } = project;
     const schemas = new Map<string, Schema>();
@@ -94,16 +94,17 @@ function schemaOfOutput({ name, value, isLogged }: Declared, checker: Checker): 
   };
 }
 
+const is = ({ flags }: Type, wanted: number): boolean => (flags & wanted) !== 0;
+
 /** The schema of the JSON of a value of this type. Throws an error for a type that JSON cannot represent. */
 function schemaOf(type: Type, checker: Checker, path: string): Schema {
-  const { flags } = type;
-  if (flags & TypeFlags.Unknown || type.getAliasSymbol()?.name === 'JsonValue') return {};
+  if (is(type, TypeFlags.Unknown) || type.getAliasSymbol()?.name === 'JsonValue') return {};
   if (type.isUnionType()) return unionOf(type.getTypes(), checker, path);
   if (type.isLiteralType()) return { const: type.value };
-  if (flags & TypeFlags.Null) return { type: 'null' };
-  if (flags & (TypeFlags.String | TypeFlags.TemplateLiteral | TypeFlags.BigInt)) return { type: 'string' };
-  if (flags & TypeFlags.Number) return { type: 'number' };
-  if (flags & TypeFlags.Boolean) return { type: 'boolean' };
+  if (is(type, TypeFlags.Null)) return { type: 'null' };
+  if (is(type, TypeFlags.String | TypeFlags.TemplateLiteral | TypeFlags.BigInt)) return { type: 'string' };
+  if (is(type, TypeFlags.Number)) return { type: 'number' };
+  if (is(type, TypeFlags.Boolean)) return { type: 'boolean' };
   if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
   if (checker.isArrayType(type) && type.isTypeReference()) {
     const [item] = checker.getTypeArguments(type);
@@ -115,7 +116,7 @@ function schemaOf(type: Type, checker: Checker, path: string): Schema {
 
 function unionOf(types: readonly Type[], checker: Checker, path: string): Schema {
   // An empty array adds nothing to the arrays beside it.
-  const members = types.filter((it) => !(it.flags & TypeFlags.Undefined) && checker.typeToString(it) !== 'never[]');
+  const members = types.filter((it) => !is(it, TypeFlags.Undefined) && checker.typeToString(it) !== 'never[]');
   const isBoolean = members.filter((it) => it.isBooleanLiteralType()).length === 2;
   const literals = members.filter((it) => it.isLiteralType() && !(isBoolean && it.isBooleanLiteralType()));
   const others = members.filter((it) => !it.isLiteralType()).map((it) => schemaOf(it, checker, path));
@@ -152,7 +153,7 @@ function objectOf(type: Type, checker: Checker, path: string): Schema {
 
 const isOptional = (property: Property, type: Type): boolean =>
   (property.flags & SymbolFlags.Optional) !== 0 ||
-  (type.isUnionType() && type.getTypes().some(({ flags }) => flags & TypeFlags.Undefined));
+  (type.isUnionType() && type.getTypes().some((it) => is(it, TypeFlags.Undefined)));
 
 /** The files by path: one for each schema, and the page that lists them. */
 function filesOf(schemas: ReadonlyMap<string, Schema>): ReadonlyMap<string, string> {
