@@ -1,5 +1,5 @@
 /**
- * Writes a JSON Schema to `docs/schemas/` for each output that the commands declare with `versioned` or `logged`, and the page
+ * Writes a JSON Schema to `docs/schemas/` for each output that the commands print with `show`, `versioned` or `logged`, and the page
  * that lists them. The schemas are the types of the printed values, so a type and its schema cannot differ. With `--check`,
  * it lists stale files instead.
  */
@@ -57,15 +57,17 @@ function outputSchemas(): ReadonlyMap<string, Schema> {
   }
 }
 
-/** The calls of `output` and `logged` in a file. */
+/** The functions that print a value, each with the position of its name; the value follows. */
+const PRINTS: Readonly<Record<string, number>> = { show: 1, versioned: 0, logged: 0 };
+
+/** The values with a name that a file prints. */
 function declaredIn(node: Node | undefined): Declared[] {
   const found: Declared[] = [];
   const visit = (it: Node): void => {
     if (isCallExpression(it) && isIdentifier(it.expression)) {
       const { text } = it.expression;
-      const [name, value] = it.arguments;
-      if ((text === 'versioned' || text === 'logged') && name && value && isStringLiteral(name))
-        found.push({ name: name.text, value, isLogged: text === 'logged' });
+      const [name, value] = it.arguments.slice(PRINTS[text] ?? it.arguments.length);
+      if (name && value && isStringLiteral(name)) found.push({ name: name.text, value, isLogged: text === 'logged' });
     }
     it.forEachChild(visit);
   };

@@ -4,7 +4,6 @@ import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { column, type PrintedColumn, fields, tableOf } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 export const alerts = command({
@@ -29,11 +28,7 @@ export const alerts = command({
         ]);
         return listAlerts(operationsOf(warehouse));
       });
-      show(
-        context,
-        versioned('alerts/1', found),
-        () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n',
-      );
+      show(context, 'alerts/1', found, () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n');
       return EXIT.complete;
     }
     if (!config.alerts) {
@@ -51,7 +46,7 @@ export const alerts = command({
       const delivery = await send(testPayload(context.now()));
       results.push({ channel: name, ok: delivery.ok, because: delivery.ok ? null : delivery.because });
     }
-    show(context, versioned('alerts-test/1', results), () =>
+    show(context, 'alerts-test/1', results, () =>
       results.map((it) => `${it.channel}: ${it.because ?? 'accepted the test alert'}\n`).join(''),
     );
     return results.every(({ ok }) => ok) ? EXIT.complete : EXIT.transient;

@@ -12,7 +12,6 @@ import type { Channel } from '../terminal/channel.ts';
 import { requireToken } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, paint } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { withRetryable } from '../exit-codes.ts';
 
@@ -37,7 +36,7 @@ export const check = command({
     }
     const exitCode = ORDER.find((code) => checks.some((it) => it.exitCode === code)) ?? EXIT.complete;
     const result = { ok: exitCode === EXIT.complete, exitCode, checks: checks.map(withRetryable), warnings };
-    show(context, versioned('check/1', withRetryable(result)), () =>
+    show(context, 'check/1', withRetryable(result), () =>
       [...checks.map((it) => lineOf(it, context.out)), ...warnings.map((it) => warningLine(it, context.out))].join(''),
     );
     return exitCode;

@@ -9,7 +9,6 @@ import type { Context } from '../context.ts';
 import { csv } from '../terminal/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { EndpointPrice } from '../text/prices.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
@@ -84,10 +83,8 @@ export const costs = command({
       import('../text/costs-text.ts'),
     ]);
     const advice = adviceOf(found.costs, config, found.now);
-    show(
-      context,
-      versioned('costs/1', { ...found.costs, budgets: found.budgets, prices: found.prices, next: advice }),
-      () => costsText({ ...found, advice }, context.out),
+    show(context, 'costs/1', { ...found.costs, budgets: found.budgets, prices: found.prices, next: advice }, () =>
+      costsText({ ...found, advice }, context.out),
     );
     return 0;
   },
@@ -114,7 +111,7 @@ async function showTuning(context: Context, config: Config): Promise<number> {
     const prices = await endpointPrices(warehouse, config, costs);
     return { days: facts.days, changes: proposeChanges(config, { facts, savings: costs.savings, prices }) };
   });
-  show(context, versioned('costs-tune/1', { days, changes }), () => tuningPatch(changes, days));
+  show(context, 'costs-tune/1', { days, changes }, () => tuningPatch(changes, days));
   return 0;
 }
 
@@ -144,9 +141,7 @@ async function showGroups(context: Context, config: Config, { by, since, asCsv }
     return 0;
   }
   const { groupsText } = await import('../text/costs-text.ts');
-  show(context, versioned('costs-by/1', { by, since: since ?? null, groups }), () =>
-    groupsText({ by, groups }, context.out),
-  );
+  show(context, 'costs-by/1', { by, since: since ?? null, groups }, () => groupsText({ by, groups }, context.out));
   return 0;
 }
 

@@ -7,7 +7,6 @@ import { command } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 export const docs = command({
@@ -37,10 +36,8 @@ export const docs = command({
     const files = generatedFiles(await allCommands(), schemaText());
     if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
       const printed = pagesOf(files, pages);
-      show(
-        context,
-        versioned('docs-pages/1', Object.fromEntries(printed.map(({ path, content }) => [path, content]))),
-        () => printed.map(({ content }) => content).join('\n'),
+      show(context, 'docs-pages/1', Object.fromEntries(printed.map(({ path, content }) => [path, content])), () =>
+        printed.map(({ content }) => content).join('\n'),
       );
       return EXIT.complete;
     }
@@ -48,7 +45,7 @@ export const docs = command({
     const stale = await staleOf(files, folder);
     const paths = stale.map(({ path }) => path);
     if (check) {
-      show(context, versioned('docs-check/1', { stale: paths }), () =>
+      show(context, 'docs-check/1', { stale: paths }, () =>
         paths.length === 0 ? FRESH : paths.map((it) => `${it} is stale\n`).join(''),
       );
       if (paths.length > 0)
@@ -58,7 +55,7 @@ export const docs = command({
     for (const { path, content } of stale) {
       await writeOutputFile('docs', '--output', { path: join(folder, path), content, makesFolders: true });
     }
-    show(context, versioned('docs/1', { written: paths }), () =>
+    show(context, 'docs/1', { written: paths }, () =>
       paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join(''),
     );
     return EXIT.complete;

@@ -7,7 +7,6 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table as laidOut } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { spoolFolder } from '../spool-folder.ts';
 import { withProgress } from '../terminal/with-progress.ts';
@@ -84,7 +83,7 @@ async function forgotten(
 }
 
 function finish(context: Context, summary: ForgetSummary): number {
-  show(context, versioned('forget/1', withRetryable(summary)), () => forgetText(summary, context));
+  show(context, 'forget/1', withRetryable(summary), () => forgetText(summary, context));
   return summary.exitCode;
 }
 

@@ -4,7 +4,6 @@ import type { Secret } from '../../config/values/secret.ts';
 import type { Env } from '../../config/resolve.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 /** The environment variable with the masking key. */
@@ -55,9 +54,7 @@ export const grants = command({
           return applyGrants(warehouse, role, key);
         })
       : print({ schema, ops: operationsSchema(schema) }, role);
-    show(context, versioned('grants/1', { role, applied: apply, statements }), () =>
-      statements.map((it) => `${it};\n`).join(''),
-    );
+    show(context, 'grants/1', { role, applied: apply, statements }, () => statements.map((it) => `${it};\n`).join(''));
     return 0;
   },
 });

@@ -9,7 +9,6 @@ import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 export const init = command({
@@ -80,7 +79,8 @@ export const init = command({
     const written = files.map(({ path }) => path);
     show(
       context,
-      versioned('init/1', { written }),
+      'init/1',
+      { written },
       () => `${written.map((path) => `wrote ${escapeControls(path)}\n`).join('')}${nextSteps(dir)}`,
     );
     return 0;

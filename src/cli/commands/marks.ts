@@ -8,7 +8,6 @@ import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
 import { inputText } from '../../text/filters.ts';
 import { column, tableOf, withNoun, withThousands } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { marksText } from '../text/marks-text.ts';
 
@@ -49,7 +48,7 @@ export const marks = command({
     if (action === 'list') return list(context, config, sync);
     return withWarehouse(context, config, async (warehouse) => {
       const summary = await reset(context, config, warehouse, { sync: sync ?? '', input, to, dryRun: !yes });
-      show(context, versioned('marks-reset/1', summary), () => resetText(summary, context));
+      show(context, 'marks-reset/1', summary, () => resetText(summary, context));
       return EXIT.complete;
     });
   },
@@ -66,7 +65,7 @@ async function list(context: Context, config: Config, sync: string | undefined):
   const found = await withWarehouseToRead(context, config, async (warehouse) =>
     (await hasSchema(warehouse)) ? readMarks(warehouse, definitions, warehouse.clock.now()) : undefined,
   );
-  show(context, versioned('marks/1', found ?? []), () => (found ? marksText(found, context.out) : NOTHING_RAN));
+  show(context, 'marks/1', found ?? [], () => (found ? marksText(found, context.out) : NOTHING_RAN));
   return EXIT.complete;
 }
 

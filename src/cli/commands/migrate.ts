@@ -4,7 +4,6 @@ import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { table } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 export const migrate = command({
@@ -27,13 +26,14 @@ export const migrate = command({
         const status = await backend.migrationStatus(warehouse);
         show(
           context,
-          versioned('migrate-status/1', status),
+          'migrate-status/1',
+          status,
           () => statusText(status) + table(COLUMNS, rowsOf(status), context.out),
         );
         return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
       }
       const done = await backend.migrate(warehouse, action === 'down' ? 'down' : 'up');
-      show(context, versioned('migrate/1', { done }), () =>
+      show(context, 'migrate/1', { done }, () =>
         done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`,
       );
       return EXIT.complete;

@@ -2,7 +2,7 @@
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
-import { asJson, versioned } from '../terminal/json.ts';
+import { asJson } from '../terminal/json.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { planText } from '../text/plan-text.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -111,7 +111,7 @@ export const plan = command({
     const syncCommand = saved
       ? `sluice sync ${[...configFlag(args), '--plan', shellWord(saved.file)].join(' ')}`
       : syncCommandOf(args);
-    show(context, versioned('plan/1', { ...made.planned, ...(saved && { saved }) }), () =>
+    show(context, 'plan/1', { ...made.planned, ...(saved && { saved }) }, () =>
       planText(made.planned, { syncCommand, budget: config.budget, saved }, context.out),
     );
     return 0;

@@ -5,7 +5,6 @@ import type { PruneSummary } from '../../flow/retention/prune.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { withProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
@@ -53,7 +52,7 @@ export const prune = command({
           signal,
         ),
       );
-      show(context, versioned('prune/1', withRetryable(summary)), () => pruneText(summary));
+      show(context, 'prune/1', withRetryable(summary), () => pruneText(summary));
       return summary.exitCode;
     });
   },

@@ -4,7 +4,7 @@ import type { QuarantineEntry } from '../../ledger/quarantine.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { asJson, versioned } from '../terminal/json.ts';
+import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
 import { column, fields, tableOf, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
@@ -47,7 +47,7 @@ export const quarantine = command({
         rebuild: false,
         quarantined: true,
       });
-      show(context, versioned('replay/1', withRetryable(summary)), () => replayText(summary, context.out));
+      show(context, 'replay/1', withRetryable(summary), () => replayText(summary, context.out));
       return summary.exitCode;
     });
   },
@@ -56,7 +56,7 @@ export const quarantine = command({
 async function list(context: Context, warehouse: Warehouse, isCreated: boolean): Promise<number> {
   const { listQuarantine } = await import('../../ledger/quarantine.ts');
   const entries = isCreated ? await listQuarantine(warehouse, LISTED) : [];
-  show(context, versioned('quarantine/1', entries), () => listText(entries, context));
+  show(context, 'quarantine/1', entries, () => listText(entries, context));
   return EXIT.complete;
 }
 
@@ -89,7 +89,8 @@ async function showOne(context: Context, warehouse: Warehouse, isCreated: boolea
   const item = found.body === undefined ? null : itemAt(found.body, found.entry.pointer);
   show(
     context,
-    versioned('quarantine-show/1', { ...found.entry, item }),
+    'quarantine-show/1',
+    { ...found.entry, item },
     () => `${listText([found.entry], context)}${asJson(item)}`,
   );
   return EXIT.complete;

@@ -7,7 +7,6 @@ import { requireToken } from '../credential.ts';
 import { engineOptions, runEngine } from '../engine.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 
 /** The number of firings that `--explain` prints for each sync. */
@@ -72,7 +71,7 @@ async function explain(context: Context, { syncs }: Config, names: readonly stri
     after: [...after],
     firings: own ? firingsOf(own, from, FIRINGS).map((at) => at.toISOString()) : [],
   }));
-  show(context, versioned('schedule-explain/1', lines), () => lines.map((it) => explained(it, context)).join('\n'));
+  show(context, 'schedule-explain/1', lines, () => lines.map((it) => explained(it, context)).join('\n'));
   return 0;
 }
 
@@ -112,7 +111,8 @@ async function redrive(context: Context, config: Config, names: readonly string[
   const syncs = requeued.map(({ sync }) => sync);
   show(
     context,
-    versioned('schedule-redrive/1', { redriven: syncs }),
+    'schedule-redrive/1',
+    { redriven: syncs },
     () => `${withNoun(syncs.length, 'job')} requeued${syncs.length > 0 ? `: ${syncs.join(', ')}` : ''}\n`,
   );
   return 0;

@@ -18,7 +18,6 @@ import { reconciliationLine } from '../text/reconciliation-line.ts';
 import { rowChangesText } from '../text/row-changes-text.ts';
 import type { TableChanges } from '../../insight/row-changes.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { engineStatusText } from '../text/engine-status.ts';
 import { causeOf } from '../text/summary.ts';
@@ -74,7 +73,7 @@ export const status = command({
       const { found, now } = await readAll(config, context, { isWatched: watch, withMarks: marks, since });
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
-      show(context, versioned('status/1', { ...found, syncs: found.syncs.map(withRetryable) }), () =>
+      show(context, 'status/1', { ...found, syncs: found.syncs.map(withRetryable) }, () =>
         fullText(found, { ...context, now }),
       );
       if (!watch || !(await waited(context))) return 0;

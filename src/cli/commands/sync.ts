@@ -8,7 +8,6 @@ import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
 import { readConfig } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
-import { type Output, versioned } from '../terminal/json.ts';
 import { show } from '../terminal/show.ts';
 import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
@@ -86,7 +85,7 @@ export const sync = command({
       ...(plan && { plan }),
     });
     const look = await nextStepLine(summary);
-    show(context, summaryOutput(summary), () => `${summaryText(summary, context.out)}${look}`);
+    show(context, 'sync/1', withRetryables(summary), () => `${summaryText(summary, context.out)}${look}`);
     return summary.exitCode;
   },
 });
@@ -126,9 +125,11 @@ async function readPlan(
   return parseSavedPlan(file, text);
 }
 
-/** The summary as `--json` prints it. */
-export const summaryOutput = (summary: Summary): Output =>
-  versioned('sync/1', { ...withRetryable(summary), syncs: summary.syncs.map(withRetryable) });
+/** The summary with `retryable` beside each exit code. */
+export const withRetryables = (summary: Summary) => ({
+  ...withRetryable(summary),
+  syncs: summary.syncs.map(withRetryable),
+});
 
 /** Runs syncs and shows their progress. First it creates or updates the schema if that is allowed; last it sends alerts. */
 export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {

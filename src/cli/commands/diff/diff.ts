@@ -6,7 +6,6 @@ import { command, configOption } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../../open.ts';
 import { column, tableOf } from '../../terminal/print.ts';
-import { versioned } from '../../terminal/json.ts';
 import { show } from '../../terminal/show.ts';
 import { rowChangesText } from '../../text/row-changes-text.ts';
 
@@ -72,7 +71,7 @@ export const diff = command({
       const rows = await readChangedRows(warehouse, range, table, limit + 1);
       return { from: first, to: second, tables, rows: rows.slice(0, limit), isCut: rows.length > limit };
     });
-    show(context, versioned('diff/1', result), () => diffText(result, context));
+    show(context, 'diff/1', result, () => diffText(result, context));
     return EXIT.complete;
   },
 });

@@ -9,7 +9,6 @@ import { ensureSchema } from '../../../warehouse/migrate/migrate.ts';
 import { configAt } from '../../config-at.ts';
 import type { Context } from '../../context.ts';
 import { withWarehouse } from '../../open.ts';
-import { versioned } from '../../terminal/json.ts';
 import { show } from '../../terminal/show.ts';
 import { ASSUMPTIONS, costChangeMarkdown, costChangeText } from '../../text/cost-change-text.ts';
 
@@ -32,7 +31,7 @@ export async function comparePlans(
   const changes = costChange(before, after);
   const isAbove = failAbove !== null && changes.total.change > failAbove;
   const priced = { against, days: MONTH_DAYS, ...changes, assumptions: ASSUMPTIONS, failAbove, isAbove };
-  show(context, versioned('plan-against/1', priced), () =>
+  show(context, 'plan-against/1', priced, () =>
     markdown ? costChangeMarkdown(priced) : costChangeText(priced, context.out),
   );
   return isAbove ? EXIT.rejects : EXIT.complete;

@@ -10,7 +10,6 @@ import type { Context } from '../../context.ts';
 import { withWarehouse } from '../../open.ts';
 import type { Channel } from '../../terminal/channel.ts';
 import { column, duration, tableOf, withNoun } from '../../terminal/print.ts';
-import { versioned } from '../../terminal/json.ts';
 import { show } from '../../terminal/show.ts';
 
 /** Limits of requests of each sync: for one screen, and for a program. */
@@ -39,7 +38,7 @@ export async function explainRequests(
     }
     return { requests, more };
   });
-  show(context, versioned('plan-explain/1', explained), () => explainedText(explained, context.out));
+  show(context, 'plan-explain/1', explained, () => explainedText(explained, context.out));
   return 0;
 }
 

@@ -13,7 +13,6 @@ import { spendingForecast } from '../../../plan/forecast/spending-forecast.ts';
 import { ensureSchema } from '../../../warehouse/migrate/migrate.ts';
 import type { Context } from '../../context.ts';
 import { withWarehouse } from '../../open.ts';
-import { versioned } from '../../terminal/json.ts';
 import { show } from '../../terminal/show.ts';
 import { FORECAST_ASSUMPTIONS, forecastText } from '../../text/forecast-text.ts';
 
@@ -52,7 +51,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
       assumptions: FORECAST_ASSUMPTIONS,
     };
   });
-  show(context, versioned('plan-for/1', forecast), () => forecastText(forecast, context.out));
+  show(context, 'plan-for/1', forecast, () => forecastText(forecast, context.out));
   return 0;
 }
 

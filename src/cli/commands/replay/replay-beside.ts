@@ -8,7 +8,6 @@ import type { Warehouse } from '../../../warehouse/connect/connect.ts';
 import type { Context } from '../../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../../open.ts';
 import { withNoun } from '../../terminal/print.ts';
-import { versioned } from '../../terminal/json.ts';
 import { show } from '../../terminal/show.ts';
 import { withProgress } from '../../terminal/with-progress.ts';
 
@@ -48,7 +47,7 @@ export async function replayBeside(
         signal,
       ),
     );
-    show(context, versioned('replay-as-of/1', summary), () => asOfText(summary));
+    show(context, 'replay-as-of/1', summary, () => asOfText(summary));
     return summary.left > 0 ? EXIT.transient : EXIT.complete;
   });
 }
@@ -85,7 +84,7 @@ async function dropNamed(context: Context, warehouse: Warehouse, name: string): 
     throw new UsageError(`replay: the schema ${name} is in use, or other objects depend on it`, {
       next: 'Drop what depends on it or was added to it, then run the command again.',
     });
-  show(context, versioned('replay-drop/1', { dropped: name }), () => `dropped the schema ${name}\n`);
+  show(context, 'replay-drop/1', { dropped: name }, () => `dropped the schema ${name}\n`);
   return EXIT.complete;
 }
 
