@@ -9,9 +9,10 @@ import type { QueueDepth } from '../monitor/monitored-process.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Options } from './command.ts';
 import type { Context } from './context.ts';
-import { asJsonLine } from './terminal/json.ts';
+import { asJsonLine, versioned } from './terminal/json.ts';
 import { packageVersion } from './package.ts';
 import { withFlow } from './with-flow.ts';
+import { withRetryable } from './exit-codes.ts';
 
 /** Options of both roles. */
 export const engineOptions = {
@@ -162,7 +163,7 @@ function logEvent({ log, out, json: asJson }: Context, event: EngineEvent): void
       const { sync, state, exitCode, planned, sent, loaded, points, tookMs, error } = summary;
       const facts = { sync, state, exitCode, planned, sent, loaded, points, tookMs, ...(error !== null && { error }) };
       log[exitCode === 0 ? 'info' : 'warn']('run ended', facts);
-      if (asJson) out.write(asJsonLine(summary));
+      if (asJson) out.write(asJsonLine(versioned('run/1', withRetryable(summary))));
       return undefined;
     }
     case 'shared':

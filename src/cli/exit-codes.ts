@@ -60,6 +60,17 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
 /** True if the same command can succeed later without a change by a person: a scheduler may run it again. */
 export const isRetryable = (exitCode: number): boolean => exitCode === EXIT.transient || exitCode === EXIT.held;
 
+/** The result with `retryable`, by its exit code. */
+export const withRetryable = <T extends { readonly exitCode: number | null }>(result: T): T & Retryable => ({
+  ...result,
+  retryable: result.exitCode !== null && isRetryable(result.exitCode),
+});
+
+interface Retryable {
+  /** True if the same command can succeed later without a change by a person. */
+  readonly retryable: boolean;
+}
+
 /** Every exit code with its name and meaning, in order. */
 export const exitCodes: readonly (Meaning & { readonly code: number; readonly name: string })[] = (
   Object.keys(EXIT) as (keyof typeof EXIT)[]

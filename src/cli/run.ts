@@ -5,10 +5,11 @@ import type { Command } from './command.ts';
 import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
 import { addEnvFile } from './env-file.ts';
-import { failureOf, failureText } from './text/failure.ts';
+import { type Failure, failureOf, failureText } from './text/failure.ts';
 import { Interruption } from './interruption.ts';
 import { packageVersion } from './package.ts';
 import { parseCommandLine } from './program.ts';
+import { logged } from './terminal/json.ts';
 import { createStatusLine } from './terminal/status-line.ts';
 
 /** Width of the help without a terminal. */
@@ -29,10 +30,25 @@ export async function runCommandLine(words: readonly string[], host: Host): Prom
     if (typeof envFile === 'string') await addEnvFile(host, envFile);
     return await runCommand(parsed.command, parsed.args, host);
   } catch (error) {
-    const failure = failureOf(error, host.redactor.redact);
-    host.err.write(failureText(failure, words.includes('--verbose')));
-    return failure.exitCode;
+    const isJson = words.includes('--json') && !host.err.isTerminal;
+    return await report(failureOf(error, host.redactor.redact), host, { isJson, verbose: words.includes('--verbose') });
   }
+}
+
+/** Writes the failure to standard error, and returns its exit code. */
+async function report(
+  failure: Failure,
+  { err, redactor, now }: Host,
+  { isJson, verbose }: { readonly isJson: boolean; readonly verbose: boolean },
+): Promise<number> {
+  const { message, next, exitCode, retryable, stack } = failure;
+  if (isJson) {
+    const { createLog } = await import('../telemetry/log.ts');
+    const log = createLog({ style: 'json', level: 'error', write: err.write, redact: redactor.redact, now });
+    const facts = { exitCode, retryable, ...(next !== '' && { next }), ...(verbose && { stack }) };
+    log.error(message, logged('error/1', facts));
+  } else err.write(failureText(failure, verbose));
+  return exitCode;
 }
 
 type Said = Readonly<Record<string, unknown>>;
@@ -50,16 +66,10 @@ async function runCommand(command: Command, args: Said, host: Host): Promise<num
     context.status.clear();
     const { toUserError } = await import('../warehouse/connect/retry-transient.ts');
     const failure = failureOf(toUserError(error), host.redactor.redact);
-    const { message, next, exitCode, retryable, stack } = failure;
-    if (logStyle(command, host) === 'json') {
-      context.log.error(message, {
-        exitCode,
-        retryable,
-        ...(next !== '' && { next }),
-        ...(args['verbose'] === true && { stack }),
-      });
-    } else host.err.write(failureText(failure, args['verbose'] === true));
-    return exitCode;
+    // With --csv, a command refuses --json.
+    const isRead = context.json && args['csv'] !== true && !host.err.isTerminal;
+    const isJson = isRead || logStyle(command, host) === 'json';
+    return await report(failure, host, { isJson, verbose: args['verbose'] === true });
   } finally {
     host.signal.removeEventListener('abort', logInterruption);
     context.status.clear();

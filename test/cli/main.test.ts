@@ -137,6 +137,7 @@ describe('init', () => {
     const written = await runInProcess(['init', '--dir', at, '--json']);
     expect(written.code).toBe(0);
     expect(JSON.parse(written.out)).toEqual({
+      format: 'init/1',
       written: ['sluice.yaml', '.env.example', 'sync.schema.json', '.gitignore'].map((name) => join(at, name)),
     });
     const again = await runInProcess(['init', '--dir', at]);

@@ -216,7 +216,7 @@ describe('after a sync', () => {
       code: 0,
       out: expect.stringContaining('equal to the declared one'),
     });
-    expect(await result('migrate')).toEqual({ done: [] });
+    expect(await result('migrate')).toEqual({ format: 'migrate/1', done: [] });
     const client = new Client({ connectionString: database.url });
     await client.connect();
     await client.query('alter table sluice.pronet_groups add column mine text');

@@ -14,6 +14,7 @@ import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import { openHooks } from '../alerts/hooks.ts';
 import { runInProcess } from '../cli/in-process.ts';
+import { problemsOf } from '../cli/output-schema.ts';
 import { type Ran, start, temporaryFolder } from '../cli/program-run.ts';
 import { SMALL } from '../flow/scene.ts';
 import { readExposition } from '../monitor/exposition-text.ts';
@@ -69,7 +70,7 @@ it('the roles report their health and the results of their runs, and send each a
   await writeFile(join(folder.path, 'notify.mjs'), NOTIFY);
   const here = (...words: string[]): Promise<Ran> => runInProcess([...words, '--config', file], { env });
   const role = async (name: 'schedule' | 'worker') => {
-    const running = start([name, '--listen', '127.0.0.1:0'], { cwd: folder.path, env });
+    const running = start([name, '--json', '--listen', '127.0.0.1:0'], { cwd: folder.path, env });
     const said = await running.said('err', `${name} is ready`);
     const url = /"health":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(said)?.[1] ?? '';
     const ask = async (path: string) => {
@@ -156,6 +157,7 @@ it('the roles report their health and the results of their runs, and send each a
     expect(JSON.stringify(labels)).not.toContain('canary');
 
     const status = JSON.parse((await here('status', '--json')).out) as { engine: unknown };
+    expect(problemsOf('status', status)).toEqual([]);
     expect(status.engine).toMatchObject({
       workers: [{ role: 'worker' }, { role: 'schedule' }],
       queues: [
@@ -218,6 +220,9 @@ it('the roles report their health and the results of their runs, and send each a
     expect(ended.code).toBe(143);
     const later = [...first, 'access cleared refused', 'failed cleared refused'];
     expect(alerts()).toEqual(later.toSorted());
+    const runs = (ended.out + (await worker.ended).out).trimEnd().split('\n');
+    expect(runs.length).toBeGreaterThan(4);
+    expect(runs.flatMap((line) => problemsOf('run', JSON.parse(line)))).toEqual([]);
     expect(ended.err + (await worker.ended).err).not.toContain(SANDBOX_TOKEN);
 
     // The next reading of the log shows points left, and they run out.

@@ -28,7 +28,7 @@ export const alerts = command({
         ]);
         return listAlerts(operationsOf(warehouse));
       });
-      show(context, found, () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n');
+      show(context, 'alerts/1', found, () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n');
       return EXIT.complete;
     }
     if (!config.alerts) {
@@ -46,7 +46,7 @@ export const alerts = command({
       const delivery = await send(testPayload(context.now()));
       results.push({ channel: name, ok: delivery.ok, because: delivery.ok ? null : delivery.because });
     }
-    show(context, results, () =>
+    show(context, 'alerts-test/1', results, () =>
       results.map((it) => `${it.channel}: ${it.because ?? 'accepted the test alert'}\n`).join(''),
     );
     return results.every(({ ok }) => ok) ? EXIT.complete : EXIT.transient;

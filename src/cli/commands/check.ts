@@ -13,6 +13,7 @@ import { requireToken } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, paint } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 export const check = command({
   about:
@@ -34,8 +35,8 @@ export const check = command({
       checks.push(failed('config', error));
     }
     const exitCode = ORDER.find((code) => checks.some((it) => it.exitCode === code)) ?? EXIT.complete;
-    const result = { ok: exitCode === EXIT.complete, exitCode, checks, warnings };
-    show(context, result, () =>
+    const result = { ok: exitCode === EXIT.complete, exitCode, checks: checks.map(withRetryable), warnings };
+    show(context, 'check/1', withRetryable(result), () =>
       [...checks.map((it) => lineOf(it, context.out)), ...warnings.map((it) => warningLine(it, context.out))].join(''),
     );
     return exitCode;

@@ -83,7 +83,7 @@ export const costs = command({
       import('../text/costs-text.ts'),
     ]);
     const advice = adviceOf(found.costs, config, found.now);
-    show(context, { ...found.costs, budgets: found.budgets, prices: found.prices, next: advice }, () =>
+    show(context, 'costs/1', { ...found.costs, budgets: found.budgets, prices: found.prices, next: advice }, () =>
       costsText({ ...found, advice }, context.out),
     );
     return 0;
@@ -111,7 +111,7 @@ async function showTuning(context: Context, config: Config): Promise<number> {
     const prices = await endpointPrices(warehouse, config, costs);
     return { days: facts.days, changes: proposeChanges(config, { facts, savings: costs.savings, prices }) };
   });
-  show(context, { days, changes }, () => tuningPatch(changes, days));
+  show(context, 'costs-tune/1', { days, changes }, () => tuningPatch(changes, days));
   return 0;
 }
 
@@ -141,7 +141,7 @@ async function showGroups(context: Context, config: Config, { by, since, asCsv }
     return 0;
   }
   const { groupsText } = await import('../text/costs-text.ts');
-  show(context, { by, since: since ?? null, groups }, () => groupsText({ by, groups }, context.out));
+  show(context, 'costs-by/1', { by, since: since ?? null, groups }, () => groupsText({ by, groups }, context.out));
   return 0;
 }
 

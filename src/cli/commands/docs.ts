@@ -36,7 +36,7 @@ export const docs = command({
     const files = generatedFiles(await allCommands(), schemaText());
     if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
       const printed = pagesOf(files, pages);
-      show(context, Object.fromEntries(printed.map(({ path, content }) => [path, content])), () =>
+      show(context, 'docs-pages/1', Object.fromEntries(printed.map(({ path, content }) => [path, content])), () =>
         printed.map(({ content }) => content).join('\n'),
       );
       return EXIT.complete;
@@ -45,7 +45,7 @@ export const docs = command({
     const stale = await staleOf(files, folder);
     const paths = stale.map(({ path }) => path);
     if (check) {
-      show(context, { stale: paths }, () =>
+      show(context, 'docs-check/1', { stale: paths }, () =>
         paths.length === 0 ? FRESH : paths.map((it) => `${it} is stale\n`).join(''),
       );
       if (paths.length > 0)
@@ -55,7 +55,9 @@ export const docs = command({
     for (const { path, content } of stale) {
       await writeOutputFile('docs', '--output', { path: join(folder, path), content, makesFolders: true });
     }
-    show(context, { written: paths }, () => (paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join('')));
+    show(context, 'docs/1', { written: paths }, () =>
+      paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join(''),
+    );
     return EXIT.complete;
   },
 });

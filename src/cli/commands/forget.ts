@@ -10,6 +10,7 @@ import { withNoun, table as laidOut } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { spoolFolder } from '../spool-folder.ts';
 import { withProgress } from '../terminal/with-progress.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 export const forget = command({
   about:
@@ -82,7 +83,7 @@ async function forgotten(
 }
 
 function finish(context: Context, summary: ForgetSummary): number {
-  show(context, summary, () => forgetText(summary, context));
+  show(context, 'forget/1', withRetryable(summary), () => forgetText(summary, context));
   return summary.exitCode;
 }
 

@@ -54,7 +54,7 @@ export const grants = command({
           return applyGrants(warehouse, role, key);
         })
       : print({ schema, ops: operationsSchema(schema) }, role);
-    show(context, { role, applied: apply, statements }, () => statements.map((it) => `${it};\n`).join(''));
+    show(context, 'grants/1', { role, applied: apply, statements }, () => statements.map((it) => `${it};\n`).join(''));
     return 0;
   },
 });

@@ -79,6 +79,7 @@ export const init = command({
     const written = files.map(({ path }) => path);
     show(
       context,
+      'init/1',
       { written },
       () => `${written.map((path) => `wrote ${escapeControls(path)}\n`).join('')}${nextSteps(dir)}`,
     );

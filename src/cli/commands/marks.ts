@@ -48,7 +48,7 @@ export const marks = command({
     if (action === 'list') return list(context, config, sync);
     return withWarehouse(context, config, async (warehouse) => {
       const summary = await reset(context, config, warehouse, { sync: sync ?? '', input, to, dryRun: !yes });
-      show(context, summary, () => resetText(summary, context));
+      show(context, 'marks-reset/1', summary, () => resetText(summary, context));
       return EXIT.complete;
     });
   },
@@ -65,7 +65,7 @@ async function list(context: Context, config: Config, sync: string | undefined):
   const found = await withWarehouseToRead(context, config, async (warehouse) =>
     (await hasSchema(warehouse)) ? readMarks(warehouse, definitions, warehouse.clock.now()) : undefined,
   );
-  show(context, found ?? [], () => (found ? marksText(found, context.out) : NOTHING_RAN));
+  show(context, 'marks/1', found ?? [], () => (found ? marksText(found, context.out) : NOTHING_RAN));
   return EXIT.complete;
 }
 

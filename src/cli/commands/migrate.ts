@@ -24,11 +24,18 @@ export const migrate = command({
     return withWarehouse(context, config, async (warehouse) => {
       if (action === 'status') {
         const status = await backend.migrationStatus(warehouse);
-        show(context, status, () => statusText(status) + table(COLUMNS, rowsOf(status), context.out));
+        show(
+          context,
+          'migrate-status/1',
+          status,
+          () => statusText(status) + table(COLUMNS, rowsOf(status), context.out),
+        );
         return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
       }
       const done = await backend.migrate(warehouse, action === 'down' ? 'down' : 'up');
-      show(context, { done }, () => (done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`));
+      show(context, 'migrate/1', { done }, () =>
+        done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`,
+      );
       return EXIT.complete;
     });
   },

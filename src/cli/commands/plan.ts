@@ -111,7 +111,7 @@ export const plan = command({
     const syncCommand = saved
       ? `sluice sync ${[...configFlag(args), '--plan', shellWord(saved.file)].join(' ')}`
       : syncCommandOf(args);
-    show(context, { ...made.planned, ...(saved && { saved }) }, () =>
+    show(context, 'plan/1', { ...made.planned, ...(saved && { saved }) }, () =>
       planText(made.planned, { syncCommand, budget: config.budget, saved }, context.out),
     );
     return 0;

@@ -7,6 +7,7 @@ import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { withProgress } from '../terminal/with-progress.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 export const prune = command({
   about:
@@ -51,7 +52,7 @@ export const prune = command({
           signal,
         ),
       );
-      show(context, summary, () => pruneText(summary));
+      show(context, 'prune/1', withRetryable(summary), () => pruneText(summary));
       return summary.exitCode;
     });
   },

@@ -9,6 +9,7 @@ import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../op
 import { column, fields, tableOf, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { replayText, replayWithProgress } from './replay.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 /** The greatest number of listed entries, newest first. */
 const LISTED = 200;
@@ -46,7 +47,7 @@ export const quarantine = command({
         rebuild: false,
         quarantined: true,
       });
-      show(context, summary, () => replayText(summary, context.out));
+      show(context, 'replay/1', withRetryable(summary), () => replayText(summary, context.out));
       return summary.exitCode;
     });
   },
@@ -55,7 +56,7 @@ export const quarantine = command({
 async function list(context: Context, warehouse: Warehouse, isCreated: boolean): Promise<number> {
   const { listQuarantine } = await import('../../ledger/quarantine.ts');
   const entries = isCreated ? await listQuarantine(warehouse, LISTED) : [];
-  show(context, entries, () => listText(entries, context));
+  show(context, 'quarantine/1', entries, () => listText(entries, context));
   return EXIT.complete;
 }
 
@@ -86,6 +87,11 @@ async function showOne(context: Context, warehouse: Warehouse, isCreated: boolea
     });
   }
   const item = found.body === undefined ? null : itemAt(found.body, found.entry.pointer);
-  show(context, { ...found.entry, item }, () => `${listText([found.entry], context)}${asJson(item)}`);
+  show(
+    context,
+    'quarantine-show/1',
+    { ...found.entry, item },
+    () => `${listText([found.entry], context)}${asJson(item)}`,
+  );
   return EXIT.complete;
 }

@@ -5,7 +5,7 @@ import type { QueryResult } from '../../warehouse/connect/query.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { csv } from '../terminal/csv.ts';
-import { asJson } from '../terminal/json.ts';
+import { asJson, versioned } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
 
@@ -54,7 +54,7 @@ async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal)
 
 /** The rows in the requested format. Data is exact and not redacted, because the user requested it. */
 function textOf({ columns, rows }: QueryResult, asCsv: boolean, { json, out }: Context): string {
-  if (json) return asJson(rows);
+  if (json) return asJson(versioned('query/1', rows));
   const cells = rows.map((row) => columns.map((name) => row[name]));
   return asCsv
     ? csv(columns, cells)

@@ -9,6 +9,7 @@ import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { withProgress } from '../terminal/with-progress.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 export const replay = command({
   about:
@@ -60,7 +61,7 @@ export const replay = command({
     return withWarehouse(context, config, async (warehouse) => {
       const isCreated = await hasSchema(warehouse);
       const summary = await replayWithProgress(context, warehouse, isCreated, { names, rebuild, quarantined: false });
-      show(context, summary, () => replayText(summary, context.out));
+      show(context, 'replay/1', withRetryable(summary), () => replayText(summary, context.out));
       return summary.exitCode;
     });
   },

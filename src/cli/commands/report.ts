@@ -1,6 +1,6 @@
 /** `sluice report`: writes an HTML page from the warehouse alone. */
 import { command, configOption } from '../command.ts';
-import { asJson } from '../terminal/json.ts';
+import { asJson, versioned } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { writeOutput } from '../terminal/output-file.ts';
 
@@ -28,7 +28,9 @@ export const report = command({
         ? readReport(warehouse, { now: warehouse.clock.now(), redact })
         : emptyReport(warehouse.schema, warehouse.clock.now()),
     );
-    const text = context.json ? asJson(found) : (await import('../../report/page.ts')).reportPage(found);
+    const text = context.json
+      ? asJson(versioned('report/1', found))
+      : (await import('../../report/page.ts')).reportPage(found);
     await writeOutput(context, output, text);
     return 0;
   },

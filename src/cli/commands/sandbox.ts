@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox/serve.ts';
 import type { SandboxOptions } from '../../sandbox/options.ts';
 import { command } from '../command.ts';
-import { asJson } from '../terminal/json.ts';
+import { asJson, versioned } from '../terminal/json.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 const DEFAULT_PORT = 8787;
@@ -64,7 +64,7 @@ export const sandbox = command({
       ...(args.latency !== undefined && { latencyMs: args.latency }),
     });
     const { url } = running;
-    context.out.write(context.json ? asJson({ url, token }) : `${exportLines(url, token)}\n`);
+    context.out.write(context.json ? asJson(versioned('sandbox/1', { url, token })) : `${exportLines(url, token)}\n`);
     context.log.info(`the sandbox listens on ${url}; Ctrl-C ends it`);
     if (!context.signal.aborted) await once(context.signal, 'abort');
     await running.close();

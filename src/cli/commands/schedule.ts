@@ -71,7 +71,7 @@ async function explain(context: Context, { syncs }: Config, names: readonly stri
     after: [...after],
     firings: own ? firingsOf(own, from, FIRINGS).map((at) => at.toISOString()) : [],
   }));
-  show(context, lines, () => lines.map((it) => explained(it, context)).join('\n'));
+  show(context, 'schedule-explain/1', lines, () => lines.map((it) => explained(it, context)).join('\n'));
   return 0;
 }
 
@@ -111,6 +111,7 @@ async function redrive(context: Context, config: Config, names: readonly string[
   const syncs = requeued.map(({ sync }) => sync);
   show(
     context,
+    'schedule-redrive/1',
     { redriven: syncs },
     () => `${withNoun(syncs.length, 'job')} requeued${syncs.length > 0 ? `: ${syncs.join(', ')}` : ''}\n`,
   );

@@ -6,7 +6,7 @@ import { registerSecrets } from '../open.ts';
 import { isCheckout, packageFolder } from '../package.ts';
 import { show } from '../terminal/show.ts';
 import { summaryText } from '../text/summary.ts';
-import { runWithProgress } from './sync.ts';
+import { runWithProgress, withRetryables } from './sync.ts';
 
 /** The query that the command suggests for a first look at the result. */
 const FIRST_QUERY =
@@ -37,7 +37,7 @@ export const start = command({
       registerSecrets(context, config);
       const options = { names: [], refresh: false, failOnTruncated: false };
       const summary = await runWithProgress(context, config, options);
-      show(context, summary, () => `${summaryText(summary, context.out)}${LOOK}`);
+      show(context, 'sync/1', withRetryables(summary), () => `${summaryText(summary, context.out)}${LOOK}`);
       return summary.exitCode;
     } finally {
       await sandbox.close();

@@ -24,6 +24,7 @@ import { causeOf } from '../text/summary.ts';
 import { spoolFolder } from '../spool-folder.ts';
 import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 interface FullStatus extends Status {
   /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
@@ -72,7 +73,9 @@ export const status = command({
       const { found, now } = await readAll(config, context, { isWatched: watch, withMarks: marks, since });
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
-      show(context, found, () => fullText(found, { ...context, now }));
+      show(context, 'status/1', { ...found, syncs: found.syncs.map(withRetryable) }, () =>
+        fullText(found, { ...context, now }),
+      );
       if (!watch || !(await waited(context))) return 0;
     }
   },

@@ -12,6 +12,7 @@ import { show } from '../terminal/show.ts';
 import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
 import { withFlow } from '../with-flow.ts';
+import { withRetryable } from '../exit-codes.ts';
 
 export const sync = command({
   about:
@@ -84,7 +85,7 @@ export const sync = command({
       ...(plan && { plan }),
     });
     const look = await nextStepLine(summary);
-    show(context, summary, () => `${summaryText(summary, context.out)}${look}`);
+    show(context, 'sync/1', withRetryables(summary), () => `${summaryText(summary, context.out)}${look}`);
     return summary.exitCode;
   },
 });
@@ -123,6 +124,12 @@ async function readPlan(
   });
   return parseSavedPlan(file, text);
 }
+
+/** The summary with `retryable` beside each exit code. */
+export const withRetryables = (summary: Summary) => ({
+  ...withRetryable(summary),
+  syncs: summary.syncs.map(withRetryable),
+});
 
 /** Runs syncs and shows their progress. First it creates or updates the schema if that is allowed; last it sends alerts. */
 export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {

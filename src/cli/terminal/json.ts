@@ -9,3 +9,16 @@ const exact = (_key: string, value: unknown): unknown => (typeof value === 'bigi
 
 /** The value as JSON on one line, with its line break. */
 export const asJsonLine = (value: unknown): string => `${escapeJsonControls(JSON.stringify(value, exact) ?? 'null')}\n`;
+
+/** The name of an output and the version of its schema in `docs/schemas/`, such as `sync/1`. */
+export type OutputName = `${string}/${number}`;
+
+/** The result with its name as `format`, unless it is an array. Its type is its schema (docs/decisions/29-json-outputs.md). */
+export const versioned = (name: OutputName, result: object): object =>
+  Array.isArray(result) ? result : { format: name, ...result };
+
+/** The fields of a log line that has a schema, with its name as `format`. */
+export const logged = (name: OutputName, facts: object): Readonly<Record<string, unknown>> => ({
+  format: name,
+  ...facts,
+});

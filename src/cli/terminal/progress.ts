@@ -1,5 +1,4 @@
 /** Shows the progress of a run: as one live line on a terminal, otherwise as occasional plain lines. */
-import type { LogFacts } from '../../telemetry/log.ts';
 import type { Progress } from '../../ledger/summary.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import { withNoun, duration, withThousands } from './print.ts';
@@ -29,7 +28,7 @@ export interface ProgressOptions {
   readonly now: () => Date;
   readonly redact: (text: string) => string;
   /** Logs a state in the `facts` style. */
-  readonly log: (message: string, facts: LogFacts) => void;
+  readonly log: (message: string, facts: ProgressFacts) => void;
 }
 
 /** A shorter interval makes the line flicker and slows the run on a slow terminal; with a longer one, it looks stuck. */
@@ -111,7 +110,10 @@ function progressLine(reading: ProgressUpdate, leftMs: number | undefined, now: 
   ].join(' | ');
 }
 
-function factsOf(reading: ProgressUpdate, leftMs: number | undefined, now: Date): LogFacts {
+/** The fields of a line of the `facts` style. */
+type ProgressFacts = ReturnType<typeof factsOf>;
+
+function factsOf(reading: ProgressUpdate, leftMs: number | undefined, now: Date) {
   const { oldestSentAt, ...rest } = reading;
   return {
     ...rest,

@@ -1,6 +1,7 @@
 /** Shows the progress of work while it runs. */
 import type { Notice } from '../../ledger/summary.ts';
 import type { Context } from '../context.ts';
+import { logged } from './json.ts';
 import { createProgress, type ProgressUpdate } from './progress.ts';
 
 /** How often ages are updated. The styles limit how often they show them. */
@@ -14,7 +15,14 @@ export interface ProgressCallbacks {
 /** The result of the work. Its progress is shown in the style of the context. */
 export async function withProgress<T>(context: Context, work: (watch: ProgressCallbacks) => Promise<T>): Promise<T> {
   const { err, log, now, progressStyle: style, redactor, status } = context;
-  const reporter = createProgress({ style, status, write: err.write, now, redact: redactor.redact, log: log.info });
+  const reporter = createProgress({
+    style,
+    status,
+    write: err.write,
+    now,
+    redact: redactor.redact,
+    log: (message, facts) => log.info(message, logged('progress/1', facts)),
+  });
   const timer = setInterval(reporter.tick, TICK_MS);
   try {
     return await work({

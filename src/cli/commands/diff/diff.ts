@@ -71,7 +71,7 @@ export const diff = command({
       const rows = await readChangedRows(warehouse, range, table, limit + 1);
       return { from: first, to: second, tables, rows: rows.slice(0, limit), isCut: rows.length > limit };
     });
-    show(context, result, () => diffText(result, context));
+    show(context, 'diff/1', result, () => diffText(result, context));
     return EXIT.complete;
   },
 });

@@ -31,6 +31,8 @@ export async function comparePlans(
   const changes = costChange(before, after);
   const isAbove = failAbove !== null && changes.total.change > failAbove;
   const priced = { against, days: MONTH_DAYS, ...changes, assumptions: ASSUMPTIONS, failAbove, isAbove };
-  show(context, priced, () => (markdown ? costChangeMarkdown(priced) : costChangeText(priced, context.out)));
+  show(context, 'plan-against/1', priced, () =>
+    markdown ? costChangeMarkdown(priced) : costChangeText(priced, context.out),
+  );
   return isAbove ? EXIT.rejects : EXIT.complete;
 }

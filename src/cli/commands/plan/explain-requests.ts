@@ -38,7 +38,7 @@ export async function explainRequests(
     }
     return { requests, more };
   });
-  show(context, explained, () => explainedText(explained, context.out));
+  show(context, 'plan-explain/1', explained, () => explainedText(explained, context.out));
   return 0;
 }
 

@@ -51,7 +51,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
       assumptions: FORECAST_ASSUMPTIONS,
     };
   });
-  show(context, forecast, () => forecastText(forecast, context.out));
+  show(context, 'plan-for/1', forecast, () => forecastText(forecast, context.out));
   return 0;
 }
 

@@ -47,7 +47,7 @@ export async function replayBeside(
         signal,
       ),
     );
-    show(context, summary, () => asOfText(summary));
+    show(context, 'replay-as-of/1', summary, () => asOfText(summary));
     return summary.left > 0 ? EXIT.transient : EXIT.complete;
   });
 }
@@ -84,7 +84,7 @@ async function dropNamed(context: Context, warehouse: Warehouse, name: string): 
     throw new UsageError(`replay: the schema ${name} is in use, or other objects depend on it`, {
       next: 'Drop what depends on it or was added to it, then run the command again.',
     });
-  show(context, { dropped: name }, () => `dropped the schema ${name}\n`);
+  show(context, 'replay-drop/1', { dropped: name }, () => `dropped the schema ${name}\n`);
   return EXIT.complete;
 }
 
