@@ -9,6 +9,7 @@ const PURE = [
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
   'test/docs/prose.test.ts',
+  'test/flow/{splitter,split-bounds}.test.ts',
 ];
 
 export default defineConfig({

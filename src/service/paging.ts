@@ -2,11 +2,8 @@
  * How answers lead to further requests. Each strategy is a pure function from the steps so far to the next requests:
  * none, the next page, or the parts of a request whose answer was full.
  */
-import { dayText } from '../day.ts';
 import type { RequestBody } from './request-body.ts';
-import { firstPart, predictionOf } from './window/first-part.ts';
-import { Evidence, type WindowFields, windowOf } from './window/evidence.ts';
-import { AT_LEAST } from './window/full-answer.ts';
+import type { Evidence, WindowFields } from './window/evidence.ts';
 import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
 
 /** A request and the items of its answer, as far as the strategy reads them. */
@@ -73,7 +70,8 @@ export function dayIn(timeZone: string, instant: Date): string {
 /** Cached, since creating a format takes fifty times as long as using it. */
 const dayFormats = new Map<string, Intl.DateTimeFormat>();
 
-const DONE: Follow = { requests: [] };
+/** The follow-up of an answer with room. */
+export const DONE: Follow = { requests: [] };
 
 /** True if the answer has at least the requested number of items, so that there may be more. */
 export const isFull = ({ request, items }: PageStep): boolean =>
@@ -102,46 +100,14 @@ export const cappedBy = (remainder?: string): Paging => ({
 /** Capped answers of endpoints without a field that excludes values. */
 export const cappedByCount = cappedBy();
 
-/** A date window. If an answer is full, its days are split down to one day, and then by facets. */
-export const window = (remainder: string | undefined, fields: Days): Paging => ({
-  by: 'window',
-  ownFields: [],
-  days: fields,
-  remainder,
-  itemFields: [fields.day, ...Object.values(fields.kinds)],
-  follow: (steps, ways) => {
-    const last = steps.at(-1);
-    if (!last || !isFull(last)) return DONE;
-    const known = ways.evidence ?? evidenceOf(last, fields);
-    return (
-      raised(last.request, ways) ??
-      splitDays(last.request, fields, known, ways) ??
-      splitByFacet(facetSplitsOf(last, remainder, known, ways)[0])
-    );
-  },
-  splitBefore: (request, ways) => {
-    const { evidence: known, raiseCountTo = 0 } = ways;
-    const days = windowOf(request, fields);
-    if (!known || !days || typeof request['count'] !== 'number' || known.isNarrower(request)) return undefined;
-    if (ways.isMisled === true) return undefined;
-    // A rate says little about a range far longer than the days it was observed on. One request says more.
-    if (known.density.isUncharted(days.from, days.to)) return undefined;
-    const most = Math.max(request['count'], raiseCountTo);
-    const { chanceFull } = predictionOf(known.density.guesses(days.from, days.to), most);
-    if (days.from < days.to) return chanceFull > 0.5 ? splitDays(request, fields, known, ways, most) : undefined;
-    const [first] = facetSplitsOf({ request, items: [] }, remainder, known, ways);
-    // Parts with a remainder cannot replace the request. If the day is not full after all, one request is enough.
-    return first?.complete === true && chanceFull > 1 - 1 / first.requests.length ? splitByFacet(first) : undefined;
-  },
-});
-
 /**
  * The factor between counts. Each full answer on the way is paid for nothing; a greater factor may request far more
  * than exists.
  */
 const RAISED_TIMES = 4;
 
-function raised(request: RequestBody, { raiseCountTo }: FollowOptions): Follow | undefined {
+/** The same request with the next greater count; undefined if the sync allows none. */
+export function raised(request: RequestBody, { raiseCountTo }: FollowOptions): Follow | undefined {
   const [, next] = typeof request['count'] === 'number' ? countsUpTo(request['count'], raiseCountTo) : [];
   return next === undefined ? undefined : { requests: [{ ...request, count: next }], estimate: { requests: 1 } };
 }
@@ -153,67 +119,14 @@ export function countsUpTo(count: number, raiseCountTo = count): readonly number
   return counts;
 }
 
-function evidenceOf(last: PageStep, fields: Days): Evidence {
-  const known = new Evidence(last.request, fields);
-  known.learn({ request: last.request, returned: last.items.length, full: true, items: last.items });
-  return known;
-}
-
-/**
- * The first part of a window that fits in one answer, and the rest; undefined without a window of at least two days.
- * The rest is split later, with the evidence that exists when it is due, because parts cannot be merged.
- */
-function splitDays(
-  request: RequestBody,
-  fields: Days,
-  known: Evidence,
-  { isMisled = false }: FollowOptions,
-  most = Number(request['count']),
-): Follow | undefined {
-  const days = windowOf(request, fields);
-  if (!days || days.from >= days.to) return undefined;
-  const { from, to } = days;
-  const guesses = known.density.guesses(from, to);
-  const isFromEnd = known.density.knowsEndBetter(from, to);
-  const first = isMisled
-    ? { days: Math.ceil((to - from + 1) / 2), parts: 2 }
-    : firstPart(isFromEnd ? guesses.toReversed() : guesses, most);
-  const part = (begin: number, end: number): RequestBody => ({
-    ...request,
-    [fields.from]: dayText(begin),
-    [fields.to]: dayText(end),
-  });
-  return {
-    requests: isFromEnd
-      ? [part(to - first.days + 1, to), part(from, to - first.days)]
-      : [part(from, from + first.days - 1), part(from + first.days, to)],
-    estimate: { items: predictionOf(guesses, most).items, requests: first.parts },
-  };
-}
-
-/**
- * The splits by facet of one day, or of a request without days. In a day, values share a part according to their
- * observed shares.
- */
-function facetSplitsOf(
-  { request, items }: PageStep,
-  remainder: string | undefined,
-  known: Evidence,
-  ways: FollowOptions,
-): FacetSplit[] {
-  const { splitBy = {}, raiseCountTo = 0 } = ways;
-  const count = Math.max(Number(request['count']), raiseCountTo);
-  const predicted = Math.max(known.expectedItems(request), items.length * AT_LEAST);
-  return facetSplits(request, splitBy, remainder, { mix: known.mix, count, predicted, sample: items });
-}
-
 /** Complete splits first, then those with the fewest requests. */
 const cheapest = (splits: readonly FacetSplit[]): FacetSplit | undefined =>
   splits.toSorted((a, b) =>
     a.complete === b.complete ? a.requests.length - b.requests.length : a.complete ? -1 : 1,
   )[0];
 
-function splitByFacet(split: FacetSplit | undefined): Follow {
+/** The parts of a split by a facet, or the reason why there are none. */
+export function splitByFacet(split: FacetSplit | undefined): Follow {
   if (!split) return { requests: [], lowerBound: 'as many items as requested, and no field left to split it by' };
   const { field, requests, complete } = split;
   const estimate = { requests: requests.length };

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber, dayText } from '../../src/day.ts';
 import { Evidence } from '../../src/service/window/evidence.ts';
-import { cappedBy, type Days, dayIn, isFull, singlePage, type Paging, window } from '../../src/service/paging.ts';
+import { cappedBy, type Days, dayIn, isFull, singlePage, type Paging } from '../../src/service/paging.ts';
 import type { SplitBy } from '../../src/service/window/facet-splits.ts';
+import { window } from '../../src/service/window/window.ts';
 
 const full = (request: RequestBody) => ({
   request,

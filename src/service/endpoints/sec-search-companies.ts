@@ -1,9 +1,9 @@
 /** Endpoint: documents of public company filings that match a search. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { window } from '../paging.ts';
 import { count, isoDay, timeout } from '../request.ts';
 import { secFiling } from '../resources/sec-filing.ts';
+import { window } from '../window/window.ts';
 
 export const secSearchCompanies = endpoint({
   name: 'sec.search.companies',

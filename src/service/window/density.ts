@@ -2,7 +2,6 @@
  * Estimates how many items a window of days holds, from the slices so far. Estimates decide how windows are split, and
  * never what is complete.
  */
-import { type ItemEstimate, itemsOf } from './estimate.ts';
 import {
   countsOf,
   type DatedAnswer,
@@ -13,7 +12,7 @@ import {
   scaledBySample,
 } from './full-answer.ts';
 import { type KnownBy, KnownDays, type KnownRange } from './known-days.ts';
-import { neighbourEstimates, type Region } from './neighbour-estimates.ts';
+import { type ItemEstimate, itemsOf, neighbourEstimates } from './rates.ts';
 import { Rhythm } from './rhythm.ts';
 
 /** A requested slice, with its days as numbers. */
@@ -29,6 +28,8 @@ const SURPRISE = 3;
 const CONTRADICTED = 1.5;
 /** A rate applies to ranges up to this many times the days it was observed on. */
 const CHARTED = 2;
+/** The assumed number of answers in the shortest full window, if nothing else is known. */
+const UNKNOWN_TIMES = 5;
 /** The share of items that must have a date for the dates to count. */
 const DATED = 0.9;
 
@@ -36,16 +37,18 @@ const DATED = 0.9;
 export class Density {
   readonly #week = new Rhythm();
   readonly #known = new KnownDays(this.#week);
-  /** Windows that came back full and were unknown before, newest first. */
-  readonly #uncharted: Region[] = [];
+  /** From the first to the last day of all answers. */
+  #requested = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
   /** Shortest first. */
   #fulls: FullAnswer[] = [];
   /** Full answers in date order, minus those in no order. Negative infinity once the order proved meaningless. */
   #inOrder = 0;
-  #busyDays = 0;
-  #busyLogs = 0;
+  /** The items of days that exceed one answer: their number, or a bound on it as long as parts are open. */
+  readonly #busyDays = new Map<number, number>();
 
   learn({ days, ...slice }: DatedSlice): void {
+    const { from, to } = this.#requested;
+    this.#requested = { from: Math.min(from, slice.from), to: Math.max(to, slice.to) };
     if (this.#isContradicted(slice.from, slice.to, slice.returned)) {
       this.#inOrder = Number.NEGATIVE_INFINITY;
       this.#known.drop('order');
@@ -58,8 +61,12 @@ export class Density {
   /** Adds the item count of a day that exceeds one answer. */
   learnBusyDay(day: number, items: number): void {
     this.#learnComplete({ from: day, to: day, returned: items });
-    this.#busyDays += 1;
-    this.#busyLogs += Math.log(items + 1);
+    this.#busyDays.set(day, items);
+  }
+
+  /** Adds an estimate of the items of a busy day, from a full answer to a part of it. */
+  estimateBusyDay(day: number, items: number): void {
+    this.#busyDays.set(day, Math.max(items, this.#busyDays.get(day) ?? 0));
   }
 
   /**
@@ -70,7 +77,7 @@ export class Density {
     const near = this.#fulls.filter((it) => it.from <= to && it.to >= from);
     const first = Math.min(from, ...near.map((it) => it.from));
     const last = Math.max(to, ...near.map((it) => it.to));
-    const busyDay = this.#busyDays === 0 ? 0 : Math.exp(this.#busyLogs / this.#busyDays);
+    const busyDay = this.#itemsOfBusyDay();
     let all = this.#byNeighbours(first, last);
     for (const full of near) {
       const start = full.from - first;
@@ -84,7 +91,7 @@ export class Density {
    * The range of unknown days around these days, if a window in it came back full although its estimate fit in one
    * answer.
    */
-  underestimatedDays(from: number, to: number): Region | undefined {
+  underestimatedDays(from: number, to: number): Pick<KnownRange, 'from' | 'to'> | undefined {
     const { before, after } = this.#known.edges(from, to);
     const gap = { from: before + 1, to: after - 1 };
     const isSurprise = (it: FullAnswer): boolean => itemsOf(this.guesses(it.from, it.to)) <= it.returned * SURPRISE;
@@ -94,10 +101,8 @@ export class Density {
 
   /** True if the days are outside of all requested windows, and far more than the range of those windows. */
   isUncharted(from: number, to: number): boolean {
-    const seen = [...this.#known.all(), ...this.#fulls, ...this.#uncharted];
-    if (seen.some((it) => it.from <= to && it.to >= from)) return false;
-    const reach = Math.max(...seen.map((it) => it.to)) - Math.min(...seen.map((it) => it.from)) + 1;
-    return to - from + 1 > CHARTED * reach;
+    const { from: first, to: last } = this.#requested;
+    return (to < first || from > last) && to - from + 1 > CHARTED * (last - first + 1);
   }
 
   /** True if known days are nearer to the end of the window than to its beginning. */
@@ -121,7 +126,6 @@ export class Density {
   }
 
   #learnFull({ from, to, returned, days = [] }: DatedSlice): void {
-    if (this.isUncharted(from, to)) this.#uncharted.unshift({ from, to });
     if (this.#exceedsKnown(from, to, returned)) this.#known.forget(from, to);
     const order = orderOf(days, from, to);
     if (order === 'rising' || order === 'falling') this.#inOrder += 1;
@@ -169,12 +173,18 @@ export class Density {
   }
 
   #byNeighbours(from: number, to: number): readonly ItemEstimate[] {
-    return neighbourEstimates(from, to, {
-      week: this.#week,
-      known: this.#known,
-      uncharted: this.#uncharted,
-      fulls: this.#fulls,
-    });
+    const [shortest] = this.#fulls;
+    const unknownItems = shortest
+      ? (shortest.returned * UNKNOWN_TIMES) / Math.max(1, this.#week.between(shortest.from, shortest.to))
+      : 0;
+    return neighbourEstimates(from, to, this.#known, this.#week, unknownItems);
+  }
+
+  /** The typical number of items of a day that exceeds one answer: the geometric mean; undefined if no such day is known. */
+  #itemsOfBusyDay(): number | undefined {
+    const days = [...this.#busyDays.values()];
+    if (days.length === 0) return undefined;
+    return Math.exp(days.reduce((sum, items) => sum + Math.log(items + 1), 0) / days.length);
   }
 }
 

@@ -2,9 +2,9 @@
 import type { RequestBody } from '../request-body.ts';
 import { dayNumber, onCalendar } from '../../day.ts';
 import { Density } from './density.ts';
-import { itemsOf } from './estimate.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { Mix } from './mix.ts';
+import { itemsOf } from './rates.ts';
 
 /** The fields of an endpoint's requests and items that hold days and kinds. */
 export interface WindowFields {
@@ -53,12 +53,7 @@ export class Evidence {
   /** The expected number of items of a request. */
   expectedItems(request: RequestBody): number {
     const window = windowOf(request, this.#fields);
-    const items = window ? itemsOf(this.density.guesses(window.from, window.to)) : 0;
-    return Object.keys(this.#fields.kinds).reduce((expected, field) => {
-      const list = request[field];
-      if (textOf(list) === textOf(this.#base[field])) return expected;
-      return expected * this.mix.shareOf(field, Array.isArray(list) ? list : []);
-    }, items);
+    return window ? itemsOf(this.density.guesses(window.from, window.to)) * this.#shareOf(request) : 0;
   }
 
   /** Adds the answer to a slice. */
@@ -66,7 +61,12 @@ export class Evidence {
     const window = windowOf(request, this.#fields);
     if (!window) return;
     this.mix.learn(items ?? []);
-    if (this.isNarrower(request)) return;
+    if (this.isNarrower(request)) {
+      // A part of a day that is full alone shows how busy the day is, long before all its parts have answers.
+      if (full && window.from === window.to)
+        this.density.estimateBusyDay(window.from, returned / this.#shareOf(request));
+      return;
+    }
     this.density.learn({ ...window, returned, full, days: items && daysOf(items, this.#fields.day) });
   }
 
@@ -94,6 +94,15 @@ export class Evidence {
     const items = returned + (before?.runId === runId ? before.items : 0);
     this.#recalledDays.set(window.from, { runId, items });
     this.density.learn({ ...window, returned: items, full: false });
+  }
+
+  /** The expected share of the question's items that have the kinds of a request. */
+  #shareOf(request: RequestBody): number {
+    return Object.keys(this.#fields.kinds).reduce((share, field) => {
+      const list = request[field];
+      if (textOf(list) === textOf(this.#base[field])) return share;
+      return share * this.mix.shareOf(field, Array.isArray(list) ? list : []);
+    }, 1);
   }
 
   #kindsOf(request: RequestBody): string {

@@ -102,7 +102,7 @@ export function facetsOf(
 const REST = Symbol('rest');
 
 /** How full a part may get by the observed shares, which are less certain than the total. */
-const ROOM = 0.8;
+const ROOM = 0.77;
 
 /**
  * Values grouped into at least two parts: each value, largest first, goes to the emptiest part, with more parts until
@@ -116,7 +116,7 @@ function grouped(field: string, values: readonly unknown[], rest: boolean, estim
   ].toSorted((a, b) => b.items - a.items);
   const capacity = estimate.count * ROOM;
   const separate = values.filter((value) => values.some((other) => isKindOf(value, other) || isKindOf(other, value)));
-  const fewest = Math.max(2, Math.ceil(estimate.predicted / capacity));
+  const fewest = Math.max(2, Math.ceil(estimate.predicted / estimate.count));
   for (let n = Math.min(fewest, sized.length); n < sized.length; n++) {
     const parts = filledParts(sized, n, separate);
     if (parts?.every((part) => part.items <= capacity || part.values.length === 1)) return parts.map((it) => it.values);

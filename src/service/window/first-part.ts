@@ -1,5 +1,5 @@
 /** Splits a window of days so that each answer has room for its items, with few requests. */
-import { type ItemEstimate, itemsOf } from './estimate.ts';
+import { type ItemEstimate, itemsOf } from './rates.ts';
 
 export interface Prediction {
   readonly items: number;

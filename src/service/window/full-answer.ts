@@ -1,5 +1,5 @@
 /** Derives from a full answer the minimum number of items of its days and, by their dates, where most items are. */
-import { type ItemEstimate, itemsOf } from './estimate.ts';
+import { type ItemEstimate, itemsOf } from './rates.ts';
 
 /** An answer to a window of days, as numbers, both ends included. */
 export interface DatedAnswer {
@@ -105,22 +105,25 @@ export function scaledBySample(
 const UNSURE = 0.1;
 /** After a full answer, at least this many times the returned items are assumed to exist. */
 export const AT_LEAST = 1.15;
+/** A busy day is assumed to have this many times the returned items, if no other such day is known. */
+const BUSY_TIMES = 3;
 /** The factor for the day at which an answer ended, if it already shows more items than expected. */
 const BROKEN_TIMES = 2;
 
 /**
  * The estimates for the days of a full answer, scaled up to the items that it must hold. A day that proves busy gets at
- * least `busyDay`, the typical number of a busy day. Known days stay.
+ * least `busyDay`, the typical number of a busy day, if there is one. Known days stay.
  */
 export function raisedToFull(
   { from, to, returned, isCutOff }: FullAnswer,
   days: readonly ItemEstimate[],
-  busyDay: number,
+  busyDay: number | undefined,
 ): readonly ItemEstimate[] {
   const items = itemsOf(days);
   const isAboveEstimate = isCutOff === true && returned > items * 1.5;
   const isBusy = from === to && (isCutOff !== true || isAboveEstimate);
-  const least = Math.max(returned * (isAboveEstimate ? BROKEN_TIMES : AT_LEAST), isBusy ? busyDay : 0);
+  const times = isAboveEstimate ? BROKEN_TIMES : isBusy && busyDay === undefined ? BUSY_TIMES : AT_LEAST;
+  const least = Math.max(returned * times, isBusy ? (busyDay ?? 0) : 0);
   const open = days.filter(({ variance }) => variance > 0);
   if (items >= least || open.length === 0) return days;
   const movable = itemsOf(open);

@@ -9,7 +9,7 @@ export interface Shares {
 }
 
 /** The weight of earlier observations, in items of the sample. */
-const HELD_FOR_ITEMS = 40;
+const HELD_FOR_ITEMS = 60;
 
 export class Mix {
   /** By facet: the item field of its values. */
