@@ -63,7 +63,7 @@ export const commands: readonly LazyCommand[] = [
   {
     name: 'promote',
     summary: 'Draft a column for a field that answers contain and the contract does not.',
-    load: async () => (await import('./commands/promote.ts')).promote,
+    load: async () => (await import('./commands/promote/promote.ts')).promote,
   },
   {
     name: 'quarantine',

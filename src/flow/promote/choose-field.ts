@@ -51,7 +51,7 @@ export function chooseType(name: string): FieldType {
 
 /**
  * The field if it is declared with this type; undefined if it is not declared. Throws a UsageError if it is declared with
- * another type, or is part of a field that is declared as a whole.
+ * another type, or if it is inside a value that has one column.
  */
 export function declaredField({ table, fields }: FieldTable, name: string, type: FieldType): DeclaredField | undefined {
   const found = declaredAt(fields, name.split('.'));

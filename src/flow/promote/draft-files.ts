@@ -19,8 +19,11 @@ export interface DraftedFiles {
   readonly undecided: readonly string[];
 }
 
-/** The list of migrations, and the digest of the views. */
+/** The list of migrations. */
 const LIST = 'src/warehouse/migrate/migrations.ts';
+/** The root of the checkout, from the folder of the list. */
+const FROM_LIST = '../../../';
+/** The digest of the views. */
 const VIEWS = 'src/warehouse/migrate/views-current.ts';
 
 /**
@@ -47,7 +50,7 @@ export async function draftFiles(
     await writeFile(join(root, migration), migrationText(about, 'analyst', draft), { flag: 'wx' });
     undo.push(() => rm(join(root, migration)));
     await write(LIST, (text) =>
-      text.replace(/\n\};\s*$/, `\n  '${step}': () => import('../../../${migration}'),\n};\n`),
+      text.replace(/\n\};\s*$/, `\n  '${step}': () => import('${FROM_LIST}${migration}'),\n};\n`),
     );
     if (viewsDigest !== VIEWS_DIGEST) await write(VIEWS, (text) => text.replace(VIEWS_DIGEST, viewsDigest));
     const views = viewsDigest === VIEWS_DIGEST ? [] : [VIEWS];

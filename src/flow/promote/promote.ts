@@ -3,12 +3,15 @@ import { UsageError } from '../../errors.ts';
 import type { PersonalData } from '../../service/model.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { migrationStatus } from '../../warehouse/migrate/migrate.ts';
+import { CHANGED_COLUMNS } from '../../warehouse/migrate/changed-columns.ts';
+import { ensureSchema, migrationStatus } from '../../warehouse/migrate/migrate.ts';
+import { relationExists } from '../../warehouse/sql/relation-exists.ts';
 import {
   chooseField,
   chooseTable,
   type ChosenField,
   chooseType,
+  type DeclaredField,
   declaredField,
   type PromoteRequest,
 } from './choose-field.ts';
@@ -26,7 +29,7 @@ export interface PromoteOptions extends PromoteRequest {
   readonly checkout: string | undefined;
 }
 
-/** What was done, and what is left to do. */
+/** The drafted or declared column, and the steps that are left. */
 export interface Promotion {
   /** `declared`: the field was a column before. */
   readonly state: 'drafted' | 'declared';
@@ -57,12 +60,10 @@ export async function promote(warehouse: Warehouse, options: PromoteOptions): Pr
   const known = { table: at.table.name, field: options.field, type: type.sql };
   if (declared) {
     const { columns } = declared;
-    const next = await remainingSteps(warehouse, columns);
+    const next = await remainingSteps(warehouse, declared);
     return { state: 'declared', ...known, columns, personal: null, ...NOTHING, next };
   }
-  const { state } = await migrationStatus(warehouse);
-  if (state === 'empty')
-    throw new UsageError('promote: the warehouse is empty, so no field is unknown', { next: 'Run sluice sync first.' });
+  await assertCountedDrift(warehouse);
   const chosen = chooseField(at, options, type, await readUnknownFields(warehouse));
   const values = await sampleValues(warehouse, chosen.unknown);
   if (options.checkout === undefined) throw notInCheckout(chosen);
@@ -88,6 +89,15 @@ export async function promote(warehouse: Warehouse, options: PromoteOptions): Pr
   };
 }
 
+/** Throws an error if the warehouse has no counts of unknown fields. It may lack the migrations of promoted fields. */
+async function assertCountedDrift(warehouse: Warehouse): Promise<void> {
+  const { state } = await migrationStatus(warehouse);
+  if (state === 'empty')
+    throw new UsageError('promote: the warehouse is empty, so no field is unknown', { next: 'Run sluice sync first.' });
+  const isCounted = await relationExists(warehouse.db, warehouse.ops, CHANGED_COLUMNS);
+  if (state === 'newer' || !isCounted) await ensureSchema(warehouse);
+}
+
 const NOTHING = { files: [], statements: [], sampled: { values: 0, unfit: 0 }, notes: [] };
 
 const MIGRATE = 'sluice migrate';
@@ -100,13 +110,14 @@ const NEXT = [
 ];
 
 /** The commands that are left until the columns exist in the warehouse and are filled. */
-async function remainingSteps(warehouse: Warehouse, columns: readonly string[]): Promise<readonly string[]> {
+async function remainingSteps(warehouse: Warehouse, { table, columns }: DeclaredField): Promise<readonly string[]> {
   const { state } = await migrationStatus(warehouse);
   if (state === 'older') return [MIGRATE, REPLAY];
   if (state !== 'current') return [];
   const unfilled = await operationsOf(warehouse)
     .selectFrom('changed_columns')
     .select('column_name')
+    .where('table_name', '=', table)
     .where('column_name', 'in', [...columns])
     .execute();
   return unfilled.length > 0 ? [REPLAY] : [];

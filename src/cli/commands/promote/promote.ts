@@ -1,12 +1,12 @@
 /** `sluice promote`: drafts a column for an unknown field. */
-import { EXIT } from '../../errors.ts';
-import type { Promotion } from '../../flow/promote/promote.ts';
-import { escapeControls } from '../../text/terminal-safe.ts';
-import { command, configOption } from '../command.ts';
-import { readConfig, withWarehouseToRead } from '../open.ts';
-import { isCheckout, packageFolder } from '../package.ts';
-import { withNoun } from '../terminal/print.ts';
-import { show } from '../terminal/show.ts';
+import { EXIT } from '../../../errors.ts';
+import type { Promotion } from '../../../flow/promote/promote.ts';
+import { escapeControls } from '../../../text/terminal-safe.ts';
+import { command, configOption } from '../../command.ts';
+import { readConfig, withWarehouseToRead } from '../../open.ts';
+import { isCheckout, packageFolder } from '../../package.ts';
+import { withNoun } from '../../terminal/print.ts';
+import { show } from '../../terminal/show.ts';
 
 export const promote = command({
   about:
@@ -44,7 +44,7 @@ export const promote = command({
   ],
   run: async ({ config: flag, about, personal, table, field, type }, context) => {
     const config = await readConfig(context, flag);
-    const { promote: draft } = await import('../../flow/promote/promote.ts');
+    const { promote: draft } = await import('../../../flow/promote/promote.ts');
     const folder = packageFolder();
     const checkout = isCheckout(folder) ? folder : undefined;
     const result = await withWarehouseToRead(context, config, (warehouse) =>
