@@ -207,7 +207,9 @@ it(
 
     expect(await sluiceInCopy('migrate')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/promote_pronet_users_follower_count, .*company_size/),
+      out: expect.stringMatching(
+        /^applied .*promote_pronet_users_follower_count, .*company_size\nnext: sluice replay, or the next sync, fills pronet_user_educations.company_size, pronet_users.follower_count\n$/,
+      ),
     });
     const replayed = JSON.parse((await sluiceInCopy('replay', '--json')).out) as object;
     expect(replayed).toMatchObject({
@@ -230,6 +232,7 @@ it(
     ]);
     expect(await query(rows)).toEqual(before);
     expect(await query('select count(*)::int as n from pronet_user_changes')).toEqual([{ n: 0 }]);
+    expect(await query("select path from sluice_ops.drift where kind = 'unknown field'")).toEqual([{ path: 'mood' }]);
 
     people = [person('ann', { follower_count: 13, mood: 'good' }), ...PEOPLE.slice(1)];
     const checked = JSON.parse((await sluiceInCopy('check', '--json')).out) as object;

@@ -2,21 +2,16 @@
  * Fills columns that a migration added, from the values that earlier answers left in `extra`, and renews the digests of
  * the rows. Times and answers of the rows stay, because the entities did not change.
  */
-import { lookUpByIndex } from '../../load/load.ts';
-import { cellOf, loadHeads, loadStates } from '../../load/merge/stored-rows.ts';
-import { rehash } from '../../load/rehash.ts';
-import { rowsOfOwners, type RowTexts } from '../../load/sets/owned-sets.ts';
-import { type SqlExecutor, sqlExecutorOn } from '../../load/sql/executor.ts';
-import type { Cell } from '../../normalize/batch.ts';
+import { sqlExecutorOn } from '../../load/sql/executor.ts';
+import type { DriftKind } from '../../normalize/batch.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import type { ChildTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
+import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import { isDeclaredInAnswer } from '../promote/field-place.ts';
+import { type FillCounts, fillChunk, type Filling } from './fill-chunk.ts';
 import { type FillableField, fillableFields } from './fillable-fields.ts';
-import { type MovedCells, moveValues } from './move-values.ts';
 
 /** A column, and how many rows got a value. */
 export interface FilledColumn {
@@ -24,9 +19,6 @@ export interface FilledColumn {
   readonly column: string;
   readonly rows: number;
 }
-
-/** Rows per transaction: loads wait for a locked row only for a moment. */
-const CHUNK = 500;
 
 /**
  * Fills the columns that are recorded as changed, and returns what it filled. It can be repeated, also at the same time
@@ -52,8 +44,27 @@ export async function fillColumns(
     }
     await retryTransient(() => ops.deleteFrom('changed_columns').where('table_name', 'in', names).execute(), effects);
   }
+  if (changed.length > 0) await retryTransient(() => forgetDeclaredFields(ops), effects);
   return filled;
 }
+
+/** Deletes the records of unknown fields that are declared now: they no longer differ from the contract. */
+async function forgetDeclaredFields(ops: Ops): Promise<void> {
+  const unknown = await ops
+    .selectFrom('drift')
+    .select(['resource', 'path'])
+    .where('kind', '=', UNKNOWN_FIELD)
+    .execute();
+  for (const { resource, path } of unknown.filter((it) => isDeclaredInAnswer(it.resource, it.path.split('.'))))
+    await ops
+      .deleteFrom('drift')
+      .where('resource', '=', resource)
+      .where('path', '=', path)
+      .where('kind', '=', UNKNOWN_FIELD)
+      .execute();
+}
+
+const UNKNOWN_FIELD: DriftKind = 'unknown field';
 
 const done = new WeakMap<Warehouse, Promise<unknown>>();
 
@@ -74,15 +85,6 @@ interface ChangedColumn {
   readonly column_name: string;
 }
 
-/** Counts of filled rows by table and column. */
-type Counts = Map<string, number>;
-
-/** What to fill in one table. */
-interface Filling<T extends Table> {
-  readonly table: T;
-  readonly fields: readonly FillableField[];
-}
-
 /** Fills the columns of a table and of its lists; undefined if the signal aborted. */
 async function fillTable(
   warehouse: Warehouse,
@@ -90,7 +92,7 @@ async function fillTable(
   changed: readonly ChangedColumn[],
   effects: RetryEffects,
   signal: AbortSignal | undefined,
-): Promise<Counts | undefined> {
+): Promise<FillCounts | undefined> {
   const fieldsOf = (name: string): readonly FillableField[] =>
     (fillableFields(table.resource).get(name) ?? []).filter(({ columns }) =>
       changed.some((it) => it.table_name === name && columns.includes(it.column_name)),
@@ -99,7 +101,7 @@ async function fillTable(
   const lists = table.children
     .map((child): Filling<ChildTable> => ({ table: child, fields: fieldsOf(child.name) }))
     .filter(({ fields }) => fields.length > 0);
-  const counts: Counts = new Map(
+  const counts: FillCounts = new Map(
     [root, ...lists].flatMap(({ table: { name }, fields }) =>
       fields.flatMap(({ columns }) => columns.map((column) => [`${name} ${column}`, 0] as const)),
     ),
@@ -117,115 +119,4 @@ async function fillTable(
     after = chunk.last;
   } while (after);
   return counts;
-}
-
-/** Fills the rows that follow this key, in key order; returns the last key, or undefined after the last row. */
-async function fillChunk(
-  run: SqlExecutor,
-  schema: string,
-  root: Filling<RootTable>,
-  lists: readonly Filling<ChildTable>[],
-  after: readonly string[] | undefined,
-): Promise<{ readonly counts: Counts; readonly last: readonly string[] | undefined }> {
-  const { table } = root;
-  const counts: Counts = new Map();
-  await lookUpByIndex(run);
-  const keys = await keysAfter(run, schema, table, after);
-  const ids = keys.map((key) => key.join('\0'));
-  // Locked until the end, so that no load writes these rows meanwhile.
-  await loadHeads(run, schema, table, ids, 'no key update');
-  await fillRoots(run, schema, root, ids, counts);
-  for (const list of lists) await fillLists(run, schema, list, keys, counts);
-  await rehash(run, schema, table, ids);
-  return { counts, last: keys.length < CHUNK ? undefined : keys.at(-1) };
-}
-
-async function keysAfter(
-  run: SqlExecutor,
-  schema: string,
-  { name, key, columns }: RootTable,
-  after: readonly string[] | undefined,
-): Promise<readonly (readonly string[])[]> {
-  const typeOf = (column: string): string => columns.find((it) => it.name === column)?.type ?? 'text';
-  const parameters = key.map((column, index) => `$${index + 1}::${typeOf(column)}`);
-  const where = after ? `where (${quotedList(key)}) > (${parameters.join(', ')})` : '';
-  const found = await run.rows(
-    `select row_to_json(r)::text as row from (
-       select ${key.map((column) => `${quoted(column)}::text`).join(', ')} from ${quoted(schema)}.${quoted(name)} t ${where}
-       order by ${key.map((column) => `t.${quoted(column)}`).join(', ')} limit ${CHUNK}) r`,
-    after ?? [],
-  );
-  return found.map((row) => key.map((column) => row[column] ?? ''));
-}
-
-async function fillRoots(
-  run: SqlExecutor,
-  schema: string,
-  { table, fields }: Filling<RootTable>,
-  ids: readonly string[],
-  counts: Counts,
-): Promise<void> {
-  if (fields.length === 0) return;
-  const states = await loadStates(run, schema, table, ids);
-  const updates = [...states].flatMap(([id, { values }]) => {
-    const cell = (column: string): Cell => values[table.slots.get(column) ?? -1] ?? null;
-    const moved = moveValues(fields, cell);
-    return moved ? [{ key: id.split('\0'), moved, cell }] : [];
-  });
-  await update(run, schema, { table, fields }, updates, counts);
-}
-
-async function fillLists(
-  run: SqlExecutor,
-  schema: string,
-  { table, fields }: Filling<ChildTable>,
-  keys: readonly (readonly string[])[],
-  counts: Counts,
-): Promise<void> {
-  const owners = keys.map((key) => Object.fromEntries(table.parentKey.map((name, index) => [name, key[index] ?? ''])));
-  const names = table.parentKey;
-  const found = await rowsOfOwners(run, schema, { table, names, hold: 'not' }, owners);
-  const updates = [...found.values()].flat().flatMap((row: RowTexts) => {
-    const typeOf = (column: string): string => table.columns.find((it) => it.name === column)?.type ?? 'text';
-    const cell = (column: string): Cell => cellOf(typeOf(column), row[column] ?? null);
-    const moved = moveValues(fields, cell);
-    return moved ? [{ key: table.key.map((name) => row[name] ?? ''), moved, cell }] : [];
-  });
-  await update(run, schema, { table, fields }, updates, counts);
-}
-
-interface RowUpdate {
-  readonly key: readonly string[];
-  readonly moved: MovedCells;
-  /** The stored cell of a column. */
-  readonly cell: (column: string) => Cell;
-}
-
-async function update(
-  run: SqlExecutor,
-  schema: string,
-  { table, fields }: Filling<Table>,
-  updates: readonly RowUpdate[],
-  counts: Counts,
-): Promise<void> {
-  if (updates.length === 0) return;
-  const columns = fields.flatMap((field) => field.columns);
-  for (const column of columns) {
-    const rows = updates.filter(({ moved }) => (moved[column] ?? null) !== null).length;
-    counts.set(`${table.name} ${column}`, (counts.get(`${table.name} ${column}`) ?? 0) + rows);
-  }
-  const written = [...columns, 'extra'];
-  const names = [...table.key, ...written];
-  const typeOf = (column: string): string => table.columns.find((it) => it.name === column)?.type ?? 'text';
-  await run.count(
-    `update ${quoted(schema)}.${quoted(table.name)} t set ${written.map((it) => `${quoted(it)} = u.${quoted(it)}`).join(', ')}
-     from unnest(${names.map((name, index) => `$${index + 1}::${typeOf(name)}[]`).join(', ')}) as u(${quotedList(names)})
-     where ${table.key.map((name) => `t.${quoted(name)} = u.${quoted(name)}`).join(' and ')}`,
-    [
-      ...table.key.map((_, index) => arrayLiteral(updates.map(({ key }) => key[index] ?? null))),
-      ...written.map((column) =>
-        arrayLiteral(updates.map(({ moved, cell }) => (column in moved ? (moved[column] ?? null) : cell(column)))),
-      ),
-    ],
-  );
 }

@@ -50,23 +50,35 @@ function tableNamed(name: string): Table {
  * has it.
  */
 export function placeInAnswer(resourceName: string, path: readonly string[]): FieldPlace | undefined {
-  const resource = resources.find(({ name }) => name === resourceName);
-  const at = fieldTables.find((it) => it.resource === resource && it.list.length === 0);
-  return at && placeBelow(at, at.fields, path, [], []);
+  const found = findInAnswer(resourceName, path);
+  return found === 'declared' ? undefined : found;
 }
 
-function placeBelow(
+/** True if the path in the answers for a resource ends at a declared field. */
+export const isDeclaredInAnswer = (resourceName: string, path: readonly string[]): boolean =>
+  findInAnswer(resourceName, path) === 'declared';
+
+type Found = FieldPlace | 'declared' | undefined;
+
+function findInAnswer(resourceName: string, path: readonly string[]): Found {
+  const resource = resources.find(({ name }) => name === resourceName);
+  const at = fieldTables.find((it) => it.resource === resource && it.list.length === 0);
+  return at && findBelow(at, at.fields, path, [], []);
+}
+
+function findBelow(
   at: FieldTable,
   fields: Fields,
   [name, ...rest]: readonly string[],
   inRow: readonly string[],
   inResource: readonly string[],
-): FieldPlace | undefined {
+): Found {
   if (name === undefined) return undefined;
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (!field) return rest.length === 0 ? { at, path: [...inRow, name] } : undefined;
+  if (rest.length === 0) return 'declared';
   const list = [...inResource, name];
-  if (field.shape === 'object') return placeBelow(at, field.fields, rest, [...inRow, name], list);
+  if (field.shape === 'object') return findBelow(at, field.fields, rest, [...inRow, name], list);
   const next = fieldTables.find((it) =>
     field.shape === 'list'
       ? it.resource === at.resource && it.list.join('.') === list.join('.')
@@ -74,7 +86,7 @@ function placeBelow(
         it.resource === field.resource() &&
         it.list.length === 0,
   );
-  return next && placeBelow(next, next.fields, rest, [], []);
+  return next && findBelow(next, next.fields, rest, [], []);
 }
 
 /** What the declaration has at a path: the field where the path ends, or where it cannot continue. */

@@ -42,6 +42,13 @@ export async function recordingChangedColumns<T>(
   return result;
 }
 
+/** The columns that the next load fills, as `table.column`. The schema must be current. */
+export async function unfilledColumns({ db, ops }: Pick<Warehouse, 'db' | 'ops'>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name || '.' || column_name as name from ${sql.id(ops, CHANGED_COLUMNS)} order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
 /** The columns of the second list whose tables are in both lists, and that only the second one has. */
 function lackedBy(one: readonly ChangedColumn[], other: readonly ChangedColumn[]): ChangedColumn[] {
   const tablesOfOne = new Set(one.map(({ table }) => table));
