@@ -1,7 +1,6 @@
 /** An unknown field from its first answers to a filled column: proposals, the draft in a checkout, migration and replay. */
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -15,7 +14,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { SMALL } from '../flow/scene.ts';
-import { execute, freshDatabase, type FreshDatabase } from '../support/database.ts';
+import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { COMPILED } from '../support/compiled.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { runInProcess } from './in-process.ts';
@@ -48,8 +47,8 @@ let sandbox: Sandbox;
 let database: FreshDatabase;
 let people: readonly object[] = PEOPLE;
 
-/** Ten processes compile the program anew, because the copy has other paths. */
-const LONG_MS = 300_000;
+/** Eight processes compile the program anew, because the copy has other paths. */
+const LONG_MS = 600_000;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -242,20 +241,13 @@ it(
     expect(await query('select attribute, from_value, to_value from pronet_user_changes')).toEqual([
       { attribute: 'follower_count', from_value: '12', to_value: '13' },
     ]);
-    expect(await sluiceInCopy('promote', 'pronet_users', 'follower_count', 'bigint')).toMatchObject({
-      out: 'pronet_users.follower_count is already declared, as bigint; nothing is left to do\n',
-    });
-    const role = `reader_${randomBytes(6).toString('hex')}`;
     // A role without the right to personal data does not see it.
-    await execute(database.url, `create role ${role} nologin`);
-    const granted = await sluiceInCopy('grants', role, '--without-personal', '--apply');
-    await execute(database.url, `drop owned by ${role}; drop role ${role}`);
-    expect(granted.code).toBe(0);
-    expect(
-      await query(
-        "select table_name, column_name from information_schema.columns where table_schema = 'sluice_masked' and column_name in ('follower_count', 'company_size')",
-      ),
-    ).toEqual([{ table_name: 'pronet_user_educations', column_name: 'company_size' }]);
+    const { out: grants } = await sluiceInCopy('grants', '--without-personal');
+    const maskedView = (table: string): string | undefined =>
+      grants.split('create or replace view ').find((it) => it.startsWith(`"sluice_masked"."${table}" `));
+    expect(maskedView('pronet_users')).toContain('open_to_work');
+    expect(maskedView('pronet_users')).not.toContain('follower_count');
+    expect(maskedView('pronet_user_educations')).toContain('company_size');
   },
   LONG_MS,
 );

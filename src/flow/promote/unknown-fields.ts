@@ -36,7 +36,7 @@ export interface Proposal {
  * Fields in more answers than this are proposed. Few answers can be a trial of the service, and a column stays; a greater
  * number would delay the proposal for syncs that run weekly.
  */
-export const PROPOSED_ABOVE = 3;
+const PROPOSED_ABOVE = 3;
 const MOST_PROPOSALS = 20;
 
 /** Rows that are looked through for values, so that a large table takes no longer. */
