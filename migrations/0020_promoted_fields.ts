@@ -4,9 +4,7 @@ import { type Kysely, sql } from 'kysely';
 export const schema = 'operations';
 
 const UP = [
-  'alter table "drift" add column "answers" bigint not null default 0',
-  // The least number that the times allow; how many answers there were was not recorded.
-  'update "drift" set "answers" = case when first_seen_at < last_seen_at then 2 else 1 end',
+  'alter table "drift" add column "answers" bigint',
   `create table "changed_columns" (
     "table_name" text not null,
     "column_name" text not null,

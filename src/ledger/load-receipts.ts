@@ -225,6 +225,9 @@ async function recordRejects(ops: Ops, loads: readonly RecordedLoad[], now: stri
     .execute();
 }
 
+/** The least number of answers that the times allow, where they were not counted. */
+const LEAST_ANSWERS = sql`case when drift.first_seen_at < drift.last_seen_at then 2 else 1 end`;
+
 async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
   const drift = loads.flatMap(({ batch, answer }) => batch.drift.map((it) => ({ ...it, at: answer.receivedAt })));
   if (drift.length === 0) return;
@@ -252,7 +255,7 @@ async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<vo
         last_seen_at: sql`greatest(drift.last_seen_at, excluded.last_seen_at)`,
         sample_type: sql`excluded.sample_type`,
         // An answer has one row for each difference.
-        answers: sql`drift.answers + excluded.answers`,
+        answers: sql`coalesce(drift.answers, ${LEAST_ANSWERS}) + excluded.answers`,
       }),
     )
     .execute();

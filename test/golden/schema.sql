@@ -7037,8 +7037,8 @@ create table sluice_ops."drift" (
   "last_seen_at" timestamp with time zone not null,
   -- Example of a JSON type that was found; never a value.
   "sample_type" text not null,
-  -- Number of answers with the difference; of those before this was counted, the least possible.
-  "answers" bigint default 0 not null,
+  -- Number of answers with the difference; null if none was received since answers are counted.
+  "answers" bigint,
   constraint "drift_pkey" primary key ("resource", "path", "kind")
 );
 

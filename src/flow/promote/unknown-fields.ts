@@ -65,7 +65,7 @@ export async function readUnknownFields(warehouse: Target): Promise<readonly Unk
       ...place,
       field,
       column: place.path.join('_'),
-      answers: Number(answers) + (known?.answers ?? 0),
+      answers: Number(answers ?? 1) + (known?.answers ?? 0),
       sampleType: known?.sampleType ?? sampleType,
       lastSeenAt: known && known.lastSeenAt > at ? known.lastSeenAt : at,
     });

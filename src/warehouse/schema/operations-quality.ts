@@ -1,5 +1,5 @@
 /** The operations tables of data quality: how answers differ from the contract, and what the checks of a run found. */
-import { bigint, nullable, numeric, oneOf, table, text, timestamp, zero } from './column-types.ts';
+import { bigint, nullable, numeric, oneOf, table, text, timestamp } from './column-types.ts';
 
 /** The tables in the order of creation, after `runs`. */
 export const qualityTables = {
@@ -13,8 +13,8 @@ export const qualityTables = {
       first_seen_at: timestamp('Receipt of the first answer with the difference.'),
       last_seen_at: timestamp('Receipt of the last answer with the difference.'),
       sample_type: text('Example of a JSON type that was found; never a value.'),
-      answers: zero(
-        bigint('Number of answers with the difference; of those before this was counted, the least possible.'),
+      answers: nullable(
+        bigint('Number of answers with the difference; null if none was received since answers are counted.'),
       ),
     },
     { key: ['resource', 'path', 'kind'] },
