@@ -8,10 +8,13 @@ import { defineConfig } from 'rolldown';
 /** Packages that have data files, load code by name, must exist once in a process, or are rarely needed. */
 const NOT_BUNDLED = ['@electric-sql/pglite', '@opentelemetry/api', 'cheerio', 'pg', 'pg-boss', 'pino', 'prom-client'];
 
+/** Packages for development, for code that runs in a checkout only: `sluice promote` reads and edits sources. */
+const ONLY_IN_CHECKOUTS = ['rolldown'];
+
 export default defineConfig({
   // The thread of the embedded database is started from its own file.
   input: { main: 'src/main.ts', 'database-thread': 'src/warehouse/embedded/database-thread.ts' },
   platform: 'node',
-  external: NOT_BUNDLED.map((name) => new RegExp(`^${name}(?:/|$)`)),
+  external: [...NOT_BUNDLED, ...ONLY_IN_CHECKOUTS].map((name) => new RegExp(`^${name}(?:/|$)`)),
   output: { dir: 'dist', entryFileNames: 'src/[name].js', chunkFileNames: 'src/[name]-[hash].js', cleanDir: true },
 });

@@ -61,6 +61,11 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/marks.ts')).marks,
   },
   {
+    name: 'promote',
+    summary: 'Draft a column for a field that answers contain and the contract does not.',
+    load: async () => (await import('./commands/promote/promote.ts')).promote,
+  },
+  {
     name: 'quarantine',
     summary: 'List, show or reload the items and answers in quarantine.',
     load: async () => (await import('./commands/quarantine.ts')).quarantine,

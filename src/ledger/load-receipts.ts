@@ -225,6 +225,9 @@ async function recordRejects(ops: Ops, loads: readonly RecordedLoad[], now: stri
     .execute();
 }
 
+/** The least number of answers that the times allow, where they were not counted. */
+const LEAST_ANSWERS = sql`case when drift.first_seen_at < drift.last_seen_at then 2 else 1 end`;
+
 async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
   const drift = loads.flatMap(({ batch, answer }) => batch.drift.map((it) => ({ ...it, at: answer.receivedAt })));
   if (drift.length === 0) return;
@@ -239,10 +242,10 @@ async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<vo
   });
   await ops
     .insertInto('drift')
-    .columns(['resource', 'path', 'kind', 'count', 'first_seen_at', 'last_seen_at', 'sample_type'])
+    .columns(['resource', 'path', 'kind', 'count', 'first_seen_at', 'last_seen_at', 'sample_type', 'answers'])
     .expression(
       // Lock rows in one global order to avoid deadlocks.
-      sql`select resource, path, kind, sum(count), min(seen_at), max(seen_at), (array_agg(sample_type order by position desc))[1]
+      sql`select resource, path, kind, sum(count), min(seen_at), max(seen_at), (array_agg(sample_type order by position desc))[1], count(*)
         from ${source} as u group by resource, path, kind order by resource, path, kind`,
     )
     .onConflict((conflict) =>
@@ -251,6 +254,8 @@ async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<vo
         first_seen_at: sql`least(drift.first_seen_at, excluded.first_seen_at)`,
         last_seen_at: sql`greatest(drift.last_seen_at, excluded.last_seen_at)`,
         sample_type: sql`excluded.sample_type`,
+        // An answer has one row for each difference.
+        answers: sql`coalesce(drift.answers, ${LEAST_ANSWERS}) + excluded.answers`,
       }),
     )
     .execute();

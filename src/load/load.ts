@@ -24,7 +24,7 @@ import type { SqlExecutor } from './sql/executor.ts';
 export async function load(executor: SqlExecutor, schema: string, group: readonly LoadItem[]): Promise<Receipt[]> {
   const receipts = group.map(({ batch }) => openReceiptBuilder(batch));
   const addWritten = (answer: number, table: string, rows: number): void => receipts[answer]?.addWritten(table, rows);
-  await executor.write(BY_INDEX, []);
+  await lookUpByIndex(executor);
   const contexts = group.map(({ context }) => context);
   const targets = rootTables
     .filter(({ name }) => group.some(({ batch }) => batch.roots.has(name) || batch.owner?.table === name))
@@ -50,6 +50,9 @@ export async function load(executor: SqlExecutor, schema: string, group: readonl
 const BY_INDEX = `select ${['hashjoin', 'mergejoin', 'material', 'seqscan']
   .map((plan) => `set_config('enable_${plan}', 'off', true)`)
   .join(', ')}`;
+
+/** Makes the statements of this transaction find rows by the indexes of their keys. */
+export const lookUpByIndex = (executor: SqlExecutor): Promise<void> => executor.write(BY_INDEX, []);
 
 /** The observations of a table's entities, and the change set for them. */
 interface PrefetchedTable {

@@ -16,6 +16,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'sandbox/answers.ts': 'maps each endpoint to its part of the world',
   'cli/commands/forget.ts': 'examples in help',
   'cli/commands/init.ts': 'examples in help',
+  'cli/commands/promote/promote.ts': 'examples in help',
   'cli/commands/query.ts': 'examples in help',
 };
 

@@ -6921,6 +6921,15 @@ create table sluice_ops."balances" (
   constraint "balances_pkey" primary key ("token_digest")
 );
 
+-- Columns that a migration added to, or removed from, a table with rows. The next load fills them and deletes the record.
+create table sluice_ops."changed_columns" (
+  -- Name of the table in the analyst schema.
+  "table_name" text not null,
+  -- Name of the column.
+  "column_name" text not null,
+  constraint "changed_columns_pkey" primary key ("table_name", "column_name")
+);
+
 -- Results of checks: one row per run and check. A continued run replaces its results.
 create table sluice_ops."checks" (
   -- Run after which the check ran.
@@ -7028,6 +7037,8 @@ create table sluice_ops."drift" (
   "last_seen_at" timestamp with time zone not null,
   -- Example of a JSON type that was found; never a value.
   "sample_type" text not null,
+  -- Number of answers with the difference; null if none was received since answers are counted.
+  "answers" bigint,
   constraint "drift_pkey" primary key ("resource", "path", "kind")
 );
 

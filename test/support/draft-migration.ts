@@ -8,11 +8,11 @@ import { readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { draftMigration } from '../../src/warehouse/migrate/draft.ts';
 import { migrate } from '../../src/warehouse/migrate/migrate.ts';
-import { migrationText } from '../../src/warehouse/migrate/draft-file.ts';
+import { lastNumber, migrationText } from '../../src/warehouse/migrate/draft-file.ts';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
-import { lastNumber, MIGRATIONS } from './frozen.ts';
+import { MIGRATIONS } from './frozen.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const [name = ''] = process.argv.slice(2);

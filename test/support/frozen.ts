@@ -12,10 +12,6 @@ export async function migrationFiles(): Promise<string[]> {
   return (await readdir(MIGRATIONS)).toSorted();
 }
 
-/** The greatest number among names of migrations. Numbers may have gaps, so their count is not it. */
-export const lastNumber = (names: readonly string[]): number =>
-  Math.max(0, ...names.map((name) => Number.parseInt(name, 10)));
-
 /** The digests as they are now. Formatting may change; what the files say may not. */
 export async function frozenText(): Promise<string> {
   const lines = (await migrationFiles()).map(async (name) => `${await digest(name)}  ${name}\n`);

@@ -76,7 +76,10 @@ const RENAMED_TABLES: Readonly<Record<string, string>> = {
   doubts: 'lost_answers',
 };
 /** Columns that later versions added, which are null in earlier rows, by table. */
-const ADDED_COLUMNS: Readonly<Record<string, Row>> = { runs: { scope: null, tags: null } };
+const ADDED_COLUMNS: Readonly<Record<string, Row>> = {
+  runs: { scope: null, tags: null },
+  drift: { answers: null },
+};
 const RENAMED_COLUMNS: Readonly<Record<string, string>> = { gate: 'token_digest', sure: 'match_kind' };
 
 /** The same rows under the present names, without the column that was never written, and with added columns. */

@@ -33,8 +33,14 @@ export const migrate = command({
         return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
       }
       const done = await backend.migrate(warehouse, action === 'down' ? 'down' : 'up');
-      show(context, 'migrate/1', { done }, () =>
-        done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`,
+      const { unfilledColumns } = await import('../../warehouse/migrate/changed-columns.ts');
+      const unfilled = action === 'up' ? await unfilledColumns(warehouse) : [];
+      const next = unfilled.length === 0 ? '' : `next: sluice replay, or the next sync, fills ${unfilled.join(', ')}\n`;
+      show(
+        context,
+        'migrate/1',
+        { done, ...(unfilled.length > 0 && { unfilled }) },
+        () => (done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`) + next,
       );
       return EXIT.complete;
     });

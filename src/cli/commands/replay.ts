@@ -78,6 +78,7 @@ const NOTHING: ReplaySummary = {
   written: {},
   left: 0,
   gone: null,
+  filled: [],
   tookMs: 0,
 };
 
@@ -112,7 +113,12 @@ export function replayText(summary: ReplaySummary, channel: Channel): string {
     ? `the bodies of ${withNoun(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows are unchanged\n`
     : '';
   const sentence = `${withNoun(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
+  const filled = summary.filled.map(
+    ({ table, column: name, rows }) =>
+      `${table}.${name}: filled in ${withNoun(rows, 'row')} from values that were kept in extra\n`,
+  );
   return (
+    filled.join('') +
     sentence +
     tableOf(written, channel, [column('table', ([name]) => name), column('rows written', ([, rows]) => rows)])
   );

@@ -4,6 +4,7 @@ import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
 import type { EngineStatus } from '../../engine/status.ts';
 import type { SyncMarks } from '../../flow/marks/read-marks.ts';
+import type { Proposal } from '../../flow/promote/unknown-fields.ts';
 import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -29,6 +30,8 @@ import { withRetryable } from '../exit-codes.ts';
 interface FullStatus extends Status {
   /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
   readonly deleted?: readonly DeletedRows[];
+  /** Unknown fields in many answers, which can become columns; absent with `--watch`. */
+  readonly proposals?: readonly Proposal[];
   /** The watermarks of the config's syncs; absent without `--marks`. */
   readonly marks?: readonly SyncMarks[];
   /** Rows that differ; absent without `--since`. */
@@ -49,6 +52,7 @@ export const status = command({
     '- failed: inputs that failed in the newest run.\n' +
     '- truncated: slices that are lower bounds because more may exist, also from earlier runs, until a later answer completes them.\n\n' +
     'Lists below the table show truncated slices, checks that failed, requests of the newest runs that failed or whose answer could not be read, rows of the newest answers that are missing from their tables, and differences from the contract. ' +
+    'For unknown fields in more than 3 answers, a line shows the command that makes the field a column. ' +
     'If schedule or worker ran, the output also shows the live processes, waiting jobs, runs in progress, jobs that were given up, and the next firing of each sync.',
   options: {
     ...configOption,
@@ -134,6 +138,9 @@ async function readAll(config: Config, context: Context, { isWatched, withMarks,
     const deleted = isCompared
       ? await (await import('../../flow/replay/deleted-rows.ts')).deletedRows(warehouse)
       : undefined;
+    const proposals = isCompared
+      ? await (await import('../../flow/promote/unknown-fields.ts')).readProposals(warehouse)
+      : undefined;
     const marks = withMarks
       ? await (await import('../../flow/marks/read-marks.ts')).readMarks(warehouse, config.syncs, now())
       : undefined;
@@ -143,6 +150,7 @@ async function readAll(config: Config, context: Context, { isWatched, withMarks,
       ...(marks && { marks }),
       ...(changes && { changes }),
       ...(deleted && { deleted }),
+      ...(proposals && { proposals }),
       ...(reconciliation && { reconciliation }),
       ...(engine && { engine }),
     };
@@ -158,6 +166,7 @@ async function readAll(config: Config, context: Context, { isWatched, withMarks,
 const fullText = (found: Found, context: Context): string =>
   [
     statusText(found, context),
+    ...(found.proposals ?? []).map(proposalLine),
     ...(found.deleted ?? []).map((it) => `${escapeControls(`${it.sync}: ${deletedRowsText(it)}`)}\n`),
     ...(found.marks ? ['\n', marksText(found.marks, context.out)] : []),
     ...(found.changes ? ['\n', rowChangesText(found.changes, context.out)] : []),
@@ -204,6 +213,9 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift, checks }: Statu
     driftText(drift, context),
   ].join('');
 }
+
+const proposalLine = ({ table, column: name, answers, type, command: line }: Proposal): string =>
+  `${escapeControls(`${table}.${name}: ${withNoun(answers, 'answer')}, ${type}; run \`${line}\``)}\n`;
 
 function spoolText(spool: { readonly folder: string; readonly waiting: number; readonly damaged: number }): string {
   if (spool.waiting + spool.damaged === 0) return '';

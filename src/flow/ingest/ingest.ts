@@ -8,6 +8,7 @@ import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import type { Effects } from '../effects.ts';
 import { readForgotten } from '../erasure/store.ts';
+import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { learnNames } from '../../control/freshness/identities.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { recordPresence } from '../../ledger/presence/record-presence.ts';
@@ -103,6 +104,8 @@ export async function ingestGroups(
   report: (results: readonly IngestResult[]) => void,
 ): Promise<void> {
   const { wrapCommit = (_, work) => work(), mayPlanMore = () => false, hasMore = () => true } = options;
+  // Otherwise every row would differ from its digests, which do not cover new columns.
+  if (options.targetSchema === undefined) await fillColumnsOnce(warehouse, options);
   const forgotten = await retryTransient(() => readForgotten(operationsOf(warehouse)), options);
   const pipeline = new LoadPipeline<ParsedAnswer, readonly IngestResult[]>({
     limits: options.limits ?? DEFAULT_LOAD_LIMITS,

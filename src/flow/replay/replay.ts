@@ -5,6 +5,7 @@ import { assertNoRebuild, syncLease } from '../../ledger/lease.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
+import { type FilledColumn, fillColumns } from '../fill/fill-columns.ts';
 import { rebuildTables } from '../rebuild/rebuild.ts';
 import { type GoneBodies, goneBodies } from '../retention/store.ts';
 import { loadAgain, type ReplayCounts, type ReplayEffects } from './load-again.ts';
@@ -21,10 +22,12 @@ export interface ReplaySummary extends ReplayCounts {
   readonly left: number;
   /** Answers that cannot be loaded again because their bodies were removed; null if there are none. */
   readonly gone: GoneBodies | null;
+  /** Columns that a migration added, filled from values that rows kept in `extra`. */
+  readonly filled: readonly FilledColumn[];
   readonly tookMs: number;
 }
 
-type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs'>;
+type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs' | 'filled'>;
 
 /**
  * Loads stored answers again in the order of their ids. In place, an unchanged row is only read; the rows of a rebuild become
@@ -44,11 +47,16 @@ export async function replayAnswers(
     options.rebuild
       ? { ...(await rebuildTables(warehouse, effects, signal)), gone: null }
       : replayInPlace(warehouse, options, effects, signal);
-  const replayed = await replay().catch((error: unknown) => {
+  let filled: readonly FilledColumn[] = [];
+  const fillAndReplay = async (): Promise<Replayed> => {
+    filled = await fillColumns(warehouse, effects, signal);
+    return replay();
+  };
+  const replayed = await fillAndReplay().catch((error: unknown) => {
     throw toUserError(error);
   });
   const exitCode = replayed.left > 0 ? EXIT.transient : EXIT.complete;
-  return { exitCode, ...replayed, tookMs: effects.now().getTime() - startedAt.getTime() };
+  return { exitCode, ...replayed, filled, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
 async function replayInPlace(

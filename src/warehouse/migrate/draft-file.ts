@@ -36,3 +36,7 @@ const source = (statement: string): string =>
   /[\n'\\]/.test(statement)
     ? `\`${statement.replaceAll(/[`\\]|\$\{/g, '\\$&').replaceAll('\n', '\n  ')}\``
     : `'${statement}'`;
+
+/** The greatest number among names of migrations. Numbers may have gaps, so their count is not it. */
+export const lastNumber = (names: readonly string[]): number =>
+  Math.max(0, ...names.map((name) => Number.parseInt(name, 10)));

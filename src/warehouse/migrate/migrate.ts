@@ -122,18 +122,20 @@ async function migrateTables(
     { readViewRights, restoreViewRights },
     { applyComments },
     { releaseListKeys },
+    { recordingChangedColumns },
   ] = await Promise.all([
     import('./views.ts'),
     import('./view-rights.ts'),
     import('./comments.ts'),
     import('./list-keys.ts'),
+    import('./changed-columns.ts'),
   ]);
   const rights = await readViewRights(trx, warehouse.schema);
   const up = (): Promise<string[]> => runMigrations(trx, warehouse, (migrator) => migrator.migrateToLatest());
   const back = (): Promise<string[]> => runMigrations(trx, warehouse, (migrator) => migrator.migrateDown());
   const go = (work: () => Promise<string[]>) => withViewsOutOfTheWay(trx, warehouse.schema, work);
   if (direction === 'down') await refuseDataLoss(trx, warehouse, () => go(back));
-  const done = await go(direction === 'up' ? up : back);
+  const done = await recordingChangedColumns(trx, warehouse, () => go(direction === 'up' ? up : back));
   await releaseListKeys(trx, warehouse);
   await applyViews(trx, warehouse, { mayLackTables: direction === 'down' });
   await restoreViewRights(trx, warehouse.schema, rights);

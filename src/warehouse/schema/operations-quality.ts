@@ -13,8 +13,19 @@ export const qualityTables = {
       first_seen_at: timestamp('Receipt of the first answer with the difference.'),
       last_seen_at: timestamp('Receipt of the last answer with the difference.'),
       sample_type: text('Example of a JSON type that was found; never a value.'),
+      answers: nullable(
+        bigint('Number of answers with the difference; null if none was received since answers are counted.'),
+      ),
     },
     { key: ['resource', 'path', 'kind'] },
+  ),
+  changed_columns: table(
+    'Columns that a migration added to, or removed from, a table with rows. The next load fills them and deletes the record.',
+    {
+      table_name: text('Name of the table in the analyst schema.'),
+      column_name: text('Name of the column.'),
+    },
+    { key: ['table_name', 'column_name'] },
   ),
   checks: table(
     'Results of checks: one row per run and check. A continued run replaces its results.',

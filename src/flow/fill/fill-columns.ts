@@ -1,0 +1,122 @@
+/**
+ * Fills columns that a migration added, from the values that earlier answers left in `extra`, and renews the digests of
+ * the rows. Times and answers of the rows stay, because the entities did not change.
+ */
+import { sqlExecutorOn } from '../../load/sql/executor.ts';
+import type { DriftKind } from '../../normalize/batch.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
+import { isDeclaredInAnswer } from '../promote/field-place.ts';
+import { type FillCounts, fillChunk, type Filling } from './fill-chunk.ts';
+import { type FillableField, fillableFields } from './fillable-fields.ts';
+
+/** A column, and how many rows got a value. */
+export interface FilledColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly rows: number;
+}
+
+/**
+ * Fills the columns that are recorded as changed, and returns what it filled. It can be repeated, also at the same time
+ * as loads and other fills. When the signal aborts, the record stays, and the next load begins again.
+ */
+export async function fillColumns(
+  warehouse: Warehouse,
+  effects: RetryEffects,
+  signal?: AbortSignal,
+): Promise<readonly FilledColumn[]> {
+  const ops = operationsOf(warehouse);
+  const changed = await retryTransient(() => ops.selectFrom('changed_columns').selectAll().execute(), effects);
+  const filled: FilledColumn[] = [];
+  for (const table of rootTables) {
+    const names = [table.name, ...table.children.map(({ name }) => name)];
+    const due = changed.filter((it) => names.includes(it.table_name));
+    if (due.length === 0) continue;
+    const counts = await fillTable(warehouse, table, due, effects, signal);
+    if (!counts) return filled;
+    for (const { table_name: name, column_name: column } of due) {
+      const rows = counts.get(`${name} ${column}`);
+      if (rows !== undefined) filled.push({ table: name, column, rows });
+    }
+    await retryTransient(() => ops.deleteFrom('changed_columns').where('table_name', 'in', names).execute(), effects);
+  }
+  if (changed.length > 0) await retryTransient(() => forgetDeclaredFields(ops), effects);
+  return filled;
+}
+
+/** Deletes the records of unknown fields that are declared now: they no longer differ from the contract. */
+async function forgetDeclaredFields(ops: Ops): Promise<void> {
+  const unknown = await ops
+    .selectFrom('drift')
+    .select(['resource', 'path'])
+    .where('kind', '=', UNKNOWN_FIELD)
+    .execute();
+  for (const { resource, path } of unknown.filter((it) => isDeclaredInAnswer(it.resource, it.path.split('.'))))
+    await ops
+      .deleteFrom('drift')
+      .where('resource', '=', resource)
+      .where('path', '=', path)
+      .where('kind', '=', UNKNOWN_FIELD)
+      .execute();
+}
+
+const UNKNOWN_FIELD: DriftKind = 'unknown field';
+
+const done = new WeakMap<Warehouse, Promise<unknown>>();
+
+/** Fills the columns before the first load of this process into the warehouse. */
+export async function fillColumnsOnce(warehouse: Warehouse, effects: RetryEffects): Promise<void> {
+  const filling = done.get(warehouse) ?? fillColumns(warehouse, effects);
+  done.set(warehouse, filling);
+  try {
+    await filling;
+  } catch (error) {
+    done.delete(warehouse);
+    throw error;
+  }
+}
+
+interface ChangedColumn {
+  readonly table_name: string;
+  readonly column_name: string;
+}
+
+/** Fills the columns of a table and of its lists; undefined if the signal aborted. */
+async function fillTable(
+  warehouse: Warehouse,
+  table: RootTable,
+  changed: readonly ChangedColumn[],
+  effects: RetryEffects,
+  signal: AbortSignal | undefined,
+): Promise<FillCounts | undefined> {
+  const fieldsOf = (name: string): readonly FillableField[] =>
+    (fillableFields(table.resource).get(name) ?? []).filter(({ columns }) =>
+      changed.some((it) => it.table_name === name && columns.includes(it.column_name)),
+    );
+  const root: Filling<RootTable> = { table, fields: fieldsOf(table.name) };
+  const lists = table.children
+    .map((child): Filling<ChildTable> => ({ table: child, fields: fieldsOf(child.name) }))
+    .filter(({ fields }) => fields.length > 0);
+  const counts: FillCounts = new Map(
+    [root, ...lists].flatMap(({ table: { name }, fields }) =>
+      fields.flatMap(({ columns }) => columns.map((column) => [`${name} ${column}`, 0] as const)),
+    ),
+  );
+  let after: readonly string[] | undefined;
+  do {
+    if (signal?.aborted === true) return undefined;
+    const from = after;
+    const chunk = await retryTransient(
+      () =>
+        warehouse.db.transaction().execute((tx) => fillChunk(sqlExecutorOn(tx), warehouse.schema, root, lists, from)),
+      effects,
+    );
+    for (const [column, rows] of chunk.counts) counts.set(column, (counts.get(column) ?? 0) + rows);
+    after = chunk.last;
+  } while (after);
+  return counts;
+}

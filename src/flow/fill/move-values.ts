@@ -1,0 +1,60 @@
+/** Moves the values of new columns out of `extra`; pure. */
+import type { Cell } from '../../normalize/batch.ts';
+import { coerceCell, coerceEpoch } from '../../normalize/coerce.ts';
+import { isObject, type JsonObject } from '../../normalize/scope.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
+import { parseExact } from '../../service/exact-json.ts';
+import type { Kind } from '../../service/model.ts';
+import type { FillableField } from './fillable-fields.ts';
+
+/** The cells that differ, by column, with `extra` among them. */
+export type MovedCells = Readonly<Record<string, Cell>>;
+
+/**
+ * The cells that the normalizer would have made of the fields in `extra`; undefined if nothing moves. A value that does
+ * not fit its column stays, and so does one whose column has a value.
+ */
+export function moveValues(fields: readonly FillableField[], cellOf: (column: string) => Cell): MovedCells | undefined {
+  const text = cellOf('extra');
+  if (typeof text !== 'string') return undefined;
+  let extra: unknown = parseExact(text);
+  const moved: Record<string, Cell> = {};
+  let isMoved = false;
+  for (const { path, kind, columns } of fields) {
+    const value = valueAt(extra, path);
+    if (value === undefined || columns.some((column) => cellOf(column) !== null)) continue;
+    const cells = cellsOf(kind, value);
+    if (!cells) continue;
+    for (const [index, column] of columns.entries()) moved[column] = cells[index] ?? null;
+    extra = without(extra, path);
+    isMoved = true;
+  }
+  if (!isMoved) return undefined;
+  return { ...moved, extra: extra === undefined ? null : canonicalJson(extra) };
+}
+
+/** The cells of a value, one for each column; undefined if it does not fit. Null means that there is no value. */
+function cellsOf(kind: Kind, value: unknown): readonly Cell[] | undefined {
+  if (value === null) return [];
+  if (kind === 'epoch') {
+    const epoch = coerceEpoch(value);
+    return epoch && [epoch.at, epoch.sent.cell];
+  }
+  const coerced = coerceCell(kind, value);
+  return coerced && [coerced.cell];
+}
+
+function valueAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  return isObject(value) && Object.hasOwn(value, name) ? valueAt(value[name], rest) : undefined;
+}
+
+/** The object without the value at this path, and without objects that are empty then; undefined if nothing is left. */
+function without(value: unknown, [name, ...rest]: readonly string[]): JsonObject | undefined {
+  if (name === undefined || !isObject(value)) return undefined;
+  const inner = without(value[name], rest);
+  const entries = Object.entries(value).flatMap(([key, it]) =>
+    key !== name ? [[key, it] as const] : inner === undefined ? [] : [[key, inner] as const],
+  );
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

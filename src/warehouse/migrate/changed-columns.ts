@@ -1,0 +1,75 @@
+/**
+ * Records the columns that a migration adds to, or removes from, tables with rows. The digests of these rows do not cover
+ * them, so a load would take every row for changed. The next load fills the columns and renews the digests.
+ */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Warehouse } from '../connect/connect.ts';
+import { tables } from '../schema/tables.ts';
+import { arrayLiteral } from '../sql/array-literal.ts';
+import { relationExists } from '../sql/relation-exists.ts';
+
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
+
+/** The table of the columns that are not filled yet. */
+export const CHANGED_COLUMNS = 'changed_columns';
+
+interface ChangedColumn {
+  readonly table: string;
+  readonly column: string;
+}
+
+/** The declared tables whose rows have digests, or belong to rows with digests. */
+const digested = tables.filter(({ kind }) => kind === 'root' || kind === 'child').map(({ name }) => name);
+
+/** The result of the work, which may change columns. Columns that differ afterwards are recorded. */
+export async function recordingChangedColumns<T>(
+  trx: QueryExecutorProvider,
+  names: Names,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = await columnsOf(trx, names);
+  const result = await work();
+  const after = await columnsOf(trx, names);
+  if (!(await relationExists(trx, names.ops, CHANGED_COLUMNS))) return result;
+  const changed = [...lackedBy(before, after), ...lackedBy(after, before)];
+  const filled = new Set<string>();
+  for (const table of new Set(changed.map((it) => it.table))) if (await hasRows(trx, names, table)) filled.add(table);
+  const due = changed.filter(({ table }) => filled.has(table));
+  if (due.length > 0)
+    await sql`insert into ${sql.id(names.ops, CHANGED_COLUMNS)} (table_name, column_name)
+      select * from unnest(${arrayLiteral(due.map(({ table }) => table))}::text[], ${arrayLiteral(due.map(({ column }) => column))}::text[])
+      on conflict do nothing`.execute(trx);
+  return result;
+}
+
+/** The columns that the next load fills, as `table.column`. The schema must be current. */
+export async function unfilledColumns({ db, ops }: Pick<Warehouse, 'db' | 'ops'>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name || '.' || column_name as name from ${sql.id(ops, CHANGED_COLUMNS)} order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** The columns of the second list whose tables are in both lists, and that only the second one has. */
+function lackedBy(one: readonly ChangedColumn[], other: readonly ChangedColumn[]): ChangedColumn[] {
+  const tablesOfOne = new Set(one.map(({ table }) => table));
+  const known = new Set(one.map(({ table, column }) => `${table} ${column}`));
+  return other.filter(({ table, column }) => tablesOfOne.has(table) && !known.has(`${table} ${column}`));
+}
+
+/** Columns about the load have no digests, so they are left out. */
+async function columnsOf(db: QueryExecutorProvider, { schema }: Names): Promise<readonly ChangedColumn[]> {
+  const { rows } = await sql<ChangedColumn>`
+    select c.relname as "table", a.attname as "column"
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_attribute a on a.attrelid = c.oid
+    where n.nspname = ${schema} and c.relkind in ('r', 'p') and c.relname = any(${arrayLiteral(digested)}::text[])
+      and a.attnum > 0 and not a.attisdropped and not starts_with(a.attname, '_')`.execute(db);
+  return rows;
+}
+
+async function hasRows(db: QueryExecutorProvider, { schema }: Names, table: string): Promise<boolean> {
+  const { rows } = await sql<{ some: boolean }>`
+    select exists (select from ${sql.id(schema, table)}) as some`.execute(db);
+  return rows[0]?.some ?? false;
+}
