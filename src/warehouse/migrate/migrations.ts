@@ -29,4 +29,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0016_forecasts': () => import('../../../migrations/0016_forecasts.ts'),
   '0017_change_logs': () => import('../../../migrations/0017_change_logs.ts'),
   '0018_presence': () => import('../../../migrations/0018_presence.ts'),
+  '0021_history_of_lists': () => import('../../../migrations/0021_history_of_lists.ts'),
 };
