@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { rootTables } from '../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable } from '../warehouse/schema/table-types.ts';
-import { quoted, quotedList } from '../warehouse/sql/identifiers.ts';
+import { CAME } from '../warehouse/schema/history-tables.ts';
+import { literal, quoted, quotedList } from '../warehouse/sql/identifiers.ts';
 
 /** Runs whose answers count: those after one run, up to another, of one sync or of all. */
 export interface RunRange {
@@ -45,18 +46,28 @@ const readBy = (ops: string, { after, through, sync }: RunRange) => sql`
   )`;
 
 /** SQL for the keys of rows that differ, with the columns that changed: one query for each kind of change. */
-function queriesOf(schema: string, { name, key, changes }: Logged): Readonly<Record<ChangedRow['change'], string>> {
+function queriesOf(
+  schema: string,
+  { name, key, changes, resource }: Logged,
+): Readonly<Record<ChangedRow['change'], string>> {
   const from = (relation: string): string => `${quoted(schema)}.${quoted(relation)}`;
   const keys = key.map((column) => `t.${quoted(column)}`).join(', ');
   const isSame = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} = t.${quoted(column)}`);
   const isFirst = 't._first_seen_at in (select received_at from read)';
   const none = 'array[]::text[] as columns';
+  const removedKeys = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} as ${quoted(column)}`);
+  // Only owned rows are removed, and their log stays.
+  const removed = `select distinct ${removedKeys.join(', ')}, ${none} from ${from(changes.name)} c
+    where c.attribute = ${literal(CAME)} and c.to_value is null and c._answer_id in (select id from read)
+      and not exists (select from ${from(name)} t where ${isSame.join(' and ')})`;
   return {
     new: `select ${keys}, ${none} from ${from(name)} t where ${isFirst}`,
     changed: `select ${keys}, array_agg(distinct c.attribute order by c.attribute) as columns
       from ${from(changes.name)} c join ${from(name)} t on ${isSame.join(' and ')}
-      where c._answer_id in (select id from read) and not ${isFirst} group by ${keys}`,
-    gone: `select ${keys}, ${none} from ${from(`${name}_presence`)} t where t._missing_since in (select received_at from read)`,
+      where c._answer_id in (select id from read) and c.changed_at > t._first_seen_at and not ${isFirst} group by ${keys}`,
+    gone: resource.owner
+      ? removed
+      : `select ${keys}, ${none} from ${from(`${name}_presence`)} t where t._missing_since in (select received_at from read)`,
   };
 }
 

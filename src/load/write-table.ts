@@ -1,6 +1,7 @@
 /** Writes the rows of one root table from many answers, and the lists of changed rows. */
 import { TransientError } from '../errors.ts';
 import { logChanges } from './history/change-log.ts';
+import { logListChanges } from './history/list-changes.ts';
 import {
   arraysOf,
   type ChangeSet,
@@ -73,7 +74,8 @@ export async function writeTable(
     }
     const isOpen = ({ id }: MergeResult): boolean => late.has(id);
     const settled = changeSet.results.filter((result) => !isOpen(result));
-    await logChanges(target, seen, settled);
+    await logChanges(target, seen, settled, lockedForDeletion);
+    await logListChanges(target, settled);
     await update(
       target,
       updates.filter((result) => !isOpen(result)),

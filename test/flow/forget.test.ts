@@ -150,6 +150,26 @@ const presenceOf = async (warehouse: Warehouse, table: string): Promise<readonly
 /** Former texts about an author, which only the change log of posts has. */
 const FORMER = ['zq former name of the author', 'zq_former_alias'];
 
+/** Former texts about a person, which only the logs of a group that the person left and of removed educations have. */
+const LEFT = ['zq former name of the member', 'zq former school'];
+
+/** Logs that the person left a group under a former name, and had another education. */
+async function logFormerMember(warehouse: Warehouse): Promise<void> {
+  const [, where = ''] = ENTITIES[1] ?? [];
+  const { key } = await entityIn(warehouse, 'pronet_users', where);
+  const values = (attribute: string, text?: string): string => `'${attribute}', now(), '${text}', null, 1`;
+  const person = key.map((part) => `'${part}'`).join(', ');
+  await select(
+    warehouse,
+    `insert into sluice.pronet_group_member_changes select urn_type, urn_value, ${person}, ${values('user_name', LEFT[0])} from sluice.pronet_groups`,
+  );
+  await select(
+    warehouse,
+    `insert into sluice.pronet_user_education_changes select ${person}, 7, ${values('company_name', LEFT[1])}`,
+  );
+  expect(await tracesOf(warehouse, LEFT)).not.toEqual([]);
+}
+
 /** Logs that the author of a post had another name, and that another post was by the same author before. */
 async function logFormerAuthors(warehouse: Warehouse): Promise<void> {
   const [, where = ''] = ENTITIES[2] ?? [];
@@ -235,6 +255,7 @@ anyWarehouse('forgetting', (open, kind) => {
     const { warehouse } = scene;
     const gone: string[] = [];
     await logFormerAuthors(warehouse);
+    await logFormerMember(warehouse);
     const accounts = await accountsIn(warehouse);
     expect(accounts).toSatisfy((rows: typeof accounts) => rows.every(({ adds_up: addsUp }) => addsUp === true));
 
@@ -260,7 +281,7 @@ anyWarehouse('forgetting', (open, kind) => {
       expect(await rowsOf(warehouse, ALL)).toEqual(after);
       gone.push(...entity.texts);
     }
-    expect(await tracesOf(warehouse, FORMER)).toEqual([]);
+    expect(await tracesOf(warehouse, [...FORMER, ...LEFT])).toEqual([]);
     const content = await rowsOf(warehouse, CONTENT);
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);

@@ -182,7 +182,7 @@ create table sluice."fact_request_costs" (
 create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using hash (response_request_id);
 create index "fact_request_costs_started_at_idx" on sluice."fact_request_costs" using btree (started_at);
 
--- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each user: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. Daily numbers are not included.
 create table sluice."microblog_user_changes" (
   -- Key of the user. Personal data.
   "user_rest_id" text not null,
@@ -339,7 +339,7 @@ create table sluice."microblog_users" (
 );
 create index "microblog_users_alias_idx" on sluice."microblog_users" using hash (alias);
 
--- Attribute changes of each post: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each post: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. Daily numbers are not included.
 create table sluice."photoshare_post_changes" (
   -- Key of the post. Personal data.
   "post_id" text not null,
@@ -439,7 +439,7 @@ create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using hash
 create index "photoshare_posts_created_at_idx" on sluice."photoshare_posts" using btree (created_at);
 create index "photoshare_posts_user_id_idx" on sluice."photoshare_posts" using btree (user_id);
 
--- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each user: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. Daily numbers are not included.
 create table sluice."photoshare_user_changes" (
   -- Key of the user. Personal data.
   "user_id" text not null,
@@ -677,7 +677,7 @@ create table sluice."pronet_companies" (
 );
 create index "pronet_companies_alias_idx" on sluice."pronet_companies" using hash (alias);
 
--- Attribute changes of each company: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each company: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included.
 create table sluice."pronet_company_changes" (
   -- Key of the company.
   "company_urn_type" text not null,
@@ -687,9 +687,9 @@ create table sluice."pronet_company_changes" (
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -698,7 +698,7 @@ create table sluice."pronet_company_changes" (
 );
 create index "pronet_company_changes_changed_at_idx" on sluice."pronet_company_changes" using btree (changed_at);
 
--- Attribute changes of each group: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each group: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. Daily numbers are not included.
 create table sluice."pronet_group_changes" (
   -- Key of the group.
   "group_urn_type" text not null,
@@ -708,9 +708,9 @@ create table sluice."pronet_group_changes" (
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -736,6 +736,56 @@ create table sluice."pronet_group_industries" (
   constraint "pronet_group_industries_type_value_fkey" foreign key ("type", "value") references "pronet_industries" ("urn_type", "urn_value") on delete cascade
 );
 create index "pronet_group_industries_type_value_idx" on sluice."pronet_group_industries" using btree (type, value);
+
+-- Changes of each pronet group industry: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. The first list of a new parent is not included.
+create table sluice."pronet_group_industry_changes" (
+  -- Key of the group.
+  "group_urn_type" text not null,
+  -- Key of the group.
+  "group_urn_value" text not null,
+  -- URN type of the industry.
+  "type" text not null,
+  -- URN value of the industry.
+  "value" text not null,
+  -- Name of the changed column of pronet_group_industries; _first_seen_at for a row that came or went.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none. Personal data.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none. Personal data.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_group_industry_changes_pkey" primary key ("group_urn_type", "group_urn_value", "type", "value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_group_industry_changes_group_urn_type_grou_fed9fc48_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_group_industry_changes_changed_at_idx" on sluice."pronet_group_industry_changes" using btree (changed_at);
+
+-- Changes of each pronet group member: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. The first list of a new parent is not included.
+create table sluice."pronet_group_member_changes" (
+  -- Key of the group.
+  "group_urn_type" text not null,
+  -- Key of the group.
+  "group_urn_value" text not null,
+  -- The member’s URN. Type of the URN, such as fsd_profile.
+  "user_urn_type" text not null,
+  -- The member’s URN. Value of the URN. Personal data.
+  "user_urn_value" text not null,
+  -- Name of the changed column of pronet_group_members; _first_seen_at for a row that came or went.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- Value before the change, as text; null if there was none. Personal data.
+  "from_value" text,
+  -- Value after the change, as text; null if there is none. Personal data.
+  "to_value" text,
+  -- Id of the paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_group_member_changes_pkey" primary key ("group_urn_type", "group_urn_value", "user_urn_type", "user_urn_value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_group_member_changes_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_group_member_changes_changed_at_idx" on sluice."pronet_group_member_changes" using btree (changed_at);
 
 -- Members that the group shows. One row per element.
 create table sluice."pronet_group_members" (
@@ -847,7 +897,7 @@ create table sluice."pronet_industries" (
   constraint "pronet_industries_pkey" primary key ("urn_type", "urn_value")
 );
 
--- Attribute changes of each industry: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each industry: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included.
 create table sluice."pronet_industry_changes" (
   -- Key of the industry.
   "industry_urn_type" text not null,
@@ -857,9 +907,9 @@ create table sluice."pronet_industry_changes" (
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -868,7 +918,7 @@ create table sluice."pronet_industry_changes" (
 );
 create index "pronet_industry_changes_changed_at_idx" on sluice."pronet_industry_changes" using btree (changed_at);
 
--- Attribute changes of each post: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each post: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. Daily numbers are not included.
 create table sluice."pronet_post_changes" (
   -- Key of the post.
   "post_urn_type" text not null,
@@ -1111,7 +1161,7 @@ create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using 
 create index "pronet_posts_created_at_idx" on sluice."pronet_posts" using btree (created_at);
 create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pronet_posts" using btree (repost_urn_type, repost_urn_value);
 
--- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each user: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included.
 create table sluice."pronet_user_changes" (
   -- Key of the user.
   "user_urn_type" text not null,
@@ -1132,7 +1182,7 @@ create table sluice."pronet_user_changes" (
 );
 create index "pronet_user_changes_changed_at_idx" on sluice."pronet_user_changes" using btree (changed_at);
 
--- Attribute changes of each education: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each education: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included.
 create table sluice."pronet_user_education_changes" (
   -- Key of the education.
   "education_user_urn_type" text not null,
@@ -1140,7 +1190,7 @@ create table sluice."pronet_user_education_changes" (
   "education_user_urn_value" text not null,
   -- Key of the education.
   "education_position" bigint not null,
-  -- Name of the changed column of pronet_user_educations.
+  -- Name of the changed column of pronet_user_educations; _first_seen_at for a row that came or went.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
@@ -1150,8 +1200,7 @@ create table sluice."pronet_user_education_changes" (
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
-  constraint "pronet_user_education_changes_pkey" primary key ("education_user_urn_type", "education_user_urn_value", "education_position", "attribute", "changed_at", "_answer_id"),
-  constraint "pronet_user_education_changes_education_user_urn__e2565e0d_fkey" foreign key ("education_user_urn_type", "education_user_urn_value", "education_position") references "pronet_user_educations" ("user_urn_type", "user_urn_value", "position") on delete cascade
+  constraint "pronet_user_education_changes_pkey" primary key ("education_user_urn_type", "education_user_urn_value", "education_position", "attribute", "changed_at", "_answer_id")
 );
 create index "pronet_user_education_changes_changed_at_idx" on sluice."pronet_user_education_changes" using btree (changed_at);
 
@@ -1311,7 +1360,7 @@ create table sluice."sec_filing_biz_states" (
   constraint "sec_filing_biz_states_filing_accession_number_fil_c874e867_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
--- Attribute changes of each filing: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
+-- Changes of each filing: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included.
 create table sluice."sec_filing_changes" (
   -- Key of the filing.
   "filing_accession_number" text not null,
@@ -1321,9 +1370,9 @@ create table sluice."sec_filing_changes" (
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- Value before the change, as text; null if there was none.
+  -- Value before the change, as text; null if there was none. Personal data.
   "from_value" text,
-  -- Value after the change, as text; null if there is none.
+  -- Value after the change, as text; null if there is none. Personal data.
   "to_value" text,
   -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
@@ -1452,7 +1501,7 @@ create table sluice."sec_filings" (
 create index "sec_filings_file_date_idx" on sluice."sec_filings" using btree (file_date);
 create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree (period_ending);
 
--- Attribute changes of each page: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer. The values of cleaned_html are SHA-256 digests, in hex.
+-- Changes of each page: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included. The values of cleaned_html are SHA-256 digests, in hex.
 create table sluice."web_page_changes" (
   -- Key of the page. Personal data.
   "page_key" text not null,
@@ -1694,7 +1743,7 @@ create view sluice."answer_costs" (
           GROUP BY r.request_id) l ON l.request_id = a.request_id
      LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at;
 
--- Attribute changes of all entities: one row per change.
+-- Attribute changes of all entities: one row per change. Changes of list elements, and of rows that an answer removed, are not included.
 create view sluice."attribute_changes" (
   -- Table of the entity, such as pronet_users.
   "table_name" text,
@@ -1797,7 +1846,7 @@ UNION ALL
     (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
     c._answer_id AS answer_id
    FROM pronet_user_education_changes c
-     JOIN pronet_user_educations e ON e.user_urn_type = c.education_user_urn_type AND e.user_urn_value = c.education_user_urn_value AND e."position" = c.education_position
+     JOIN pronet_user_educations e ON e.user_urn_type = c.education_user_urn_type AND e.user_urn_value = c.education_user_urn_value AND e."position" = c.education_position AND c.changed_at > e._first_seen_at
 UNION ALL
  SELECT 'pronet_groups'::text AS table_name,
     (c.group_urn_type || ':'::text) || c.group_urn_value AS entity_key,
@@ -2890,13 +2939,13 @@ create view sluice."microblog_user_overview" (
                           ORDER BY d.date DESC
                          LIMIT 1)) AS counted_at) c) t;
 
--- Profiles of the microblogging network, as they were: one row per user and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Profiles of the microblogging network, as they were: one row per user and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."microblog_users_history" (
   -- Identifier of the profile. Personal data.
   "rest_id" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -2912,22 +2961,44 @@ create view sluice."microblog_users_history" (
   "description" text,
   -- Place as written on the profile. Personal data.
   "location" text,
+  -- Number of followers; null if not reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "follower_count" bigint,
+  -- Number of followed profiles; null if not reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "following_count" bigint,
+  -- Number of published messages; null if not reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "tweet_count" bigint,
+  -- Number of lists with the profile; null if not reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "listed_count" bigint,
+  -- Number of messages marked as favorites; null if not reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "favorites_count" bigint,
+  -- Number of messages with a picture or a video; null if not reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "media_count" bigint,
   -- Whether the network vouches for the profile.
   "verified" boolean,
   -- Kind of verification, such as business.
   "verified_type" text,
   -- Whether the profile has the paid check mark.
   "is_blue_verified" boolean,
+  -- Time when the profile was opened.
+  "created_at" timestamp with time zone,
+  -- Time when the profile was opened. Number as sent, in seconds, milliseconds or microseconds since 1970.
+  "created_at_epoch" bigint,
   -- Identifier of the professional account. Personal data.
   "professional_rest_id" text,
   -- Type of professional account, such as creator.
   "professional_professional_type" text,
+  -- Number of elements: categories of the professional account, as sent. Null if not reported; 0 if there are none.
+  "professional_categories_count" bigint,
   -- Whether the identity was verified.
   "verification_info_is_identity_verified" boolean,
   -- Start of the verification, as written.
   "verification_info_verified_since" text,
   -- Reason for the verification, as written.
   "verification_info_reason_description" text,
+  -- Number of elements: addresses on the profile, as sent. Null if not reported; 0 if there are none.
+  "profile_urls_count" bigint,
+  -- Number of elements: profiles that the description mentions, as sent. Null if not reported; 0 if there are none.
+  "mentions_count" bigint,
   -- Day of the month. Personal data.
   "birthdate_day" bigint,
   -- Month of the year. Personal data.
@@ -2947,7 +3018,15 @@ create view sluice."microblog_users_history" (
   -- Whether messages can be highlighted.
   "can_highlight_tweets" boolean,
   -- Whether a premium account can be given to the profile.
-  "premium_gifting_eligible" boolean
+  "premium_gifting_eligible" boolean,
+  -- Number of highlighted messages. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "highlighted_tweets_count" bigint,
+  -- Number of seed messages. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "user_seed_tweet_count" bigint,
+  -- Number of subscribed creators. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "creator_subscriptions_count" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.user_rest_id, each.changed_at) each.user_rest_id,
@@ -2960,109 +3039,186 @@ create view sluice."microblog_users_history" (
                    FROM microblog_user_changes) each
           ORDER BY each.user_rest_id, each.changed_at, each._answer_id
         )
- SELECT t.rest_id,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.rest_id ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.user_rest_id AS rest_id,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.user_rest_id ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'internal_id'::text THEN r.internal_id
+            WHEN b.before ? 'internal_id'::text THEN b.before ->> 'internal_id'::text
             ELSE t.internal_id
         END AS internal_id,
         CASE
-            WHEN b.before ? 'name'::text THEN r.name
+            WHEN b.before ? 'name'::text THEN b.before ->> 'name'::text
             ELSE t.name
         END AS name,
         CASE
-            WHEN b.before ? 'alias'::text THEN r.alias
+            WHEN b.before ? 'alias'::text THEN b.before ->> 'alias'::text
             ELSE t.alias
         END AS alias,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
         CASE
-            WHEN b.before ? 'description'::text THEN r.description
+            WHEN b.before ? 'description'::text THEN b.before ->> 'description'::text
             ELSE t.description
         END AS description,
         CASE
-            WHEN b.before ? 'location'::text THEN r.location
+            WHEN b.before ? 'location'::text THEN b.before ->> 'location'::text
             ELSE t.location
         END AS location,
+    ( SELECT d.follower_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.follower_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS follower_count,
+    ( SELECT d.following_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.following_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS following_count,
+    ( SELECT d.tweet_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.tweet_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS tweet_count,
+    ( SELECT d.listed_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.listed_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS listed_count,
+    ( SELECT d.favorites_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.favorites_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS favorites_count,
+    ( SELECT d.media_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.media_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS media_count,
         CASE
-            WHEN b.before ? 'verified'::text THEN r.verified
+            WHEN b.before ? 'verified'::text THEN (b.before ->> 'verified'::text)::boolean
             ELSE t.verified
         END AS verified,
         CASE
-            WHEN b.before ? 'verified_type'::text THEN r.verified_type
+            WHEN b.before ? 'verified_type'::text THEN b.before ->> 'verified_type'::text
             ELSE t.verified_type
         END AS verified_type,
         CASE
-            WHEN b.before ? 'is_blue_verified'::text THEN r.is_blue_verified
+            WHEN b.before ? 'is_blue_verified'::text THEN (b.before ->> 'is_blue_verified'::text)::boolean
             ELSE t.is_blue_verified
         END AS is_blue_verified,
         CASE
-            WHEN b.before ? 'professional_rest_id'::text THEN r.professional_rest_id
+            WHEN b.before ? 'created_at'::text THEN (b.before ->> 'created_at'::text)::timestamp with time zone
+            ELSE t.created_at
+        END AS created_at,
+        CASE
+            WHEN b.before ? 'created_at_epoch'::text THEN (b.before ->> 'created_at_epoch'::text)::bigint
+            ELSE t.created_at_epoch
+        END AS created_at_epoch,
+        CASE
+            WHEN b.before ? 'professional_rest_id'::text THEN b.before ->> 'professional_rest_id'::text
             ELSE t.professional_rest_id
         END AS professional_rest_id,
         CASE
-            WHEN b.before ? 'professional_professional_type'::text THEN r.professional_professional_type
+            WHEN b.before ? 'professional_professional_type'::text THEN b.before ->> 'professional_professional_type'::text
             ELSE t.professional_professional_type
         END AS professional_professional_type,
         CASE
-            WHEN b.before ? 'verification_info_is_identity_verified'::text THEN r.verification_info_is_identity_verified
+            WHEN b.before ? 'professional_categories_count'::text THEN (b.before ->> 'professional_categories_count'::text)::bigint
+            ELSE t.professional_categories_count
+        END AS professional_categories_count,
+        CASE
+            WHEN b.before ? 'verification_info_is_identity_verified'::text THEN (b.before ->> 'verification_info_is_identity_verified'::text)::boolean
             ELSE t.verification_info_is_identity_verified
         END AS verification_info_is_identity_verified,
         CASE
-            WHEN b.before ? 'verification_info_verified_since'::text THEN r.verification_info_verified_since
+            WHEN b.before ? 'verification_info_verified_since'::text THEN b.before ->> 'verification_info_verified_since'::text
             ELSE t.verification_info_verified_since
         END AS verification_info_verified_since,
         CASE
-            WHEN b.before ? 'verification_info_reason_description'::text THEN r.verification_info_reason_description
+            WHEN b.before ? 'verification_info_reason_description'::text THEN b.before ->> 'verification_info_reason_description'::text
             ELSE t.verification_info_reason_description
         END AS verification_info_reason_description,
         CASE
-            WHEN b.before ? 'birthdate_day'::text THEN r.birthdate_day
+            WHEN b.before ? 'profile_urls_count'::text THEN (b.before ->> 'profile_urls_count'::text)::bigint
+            ELSE t.profile_urls_count
+        END AS profile_urls_count,
+        CASE
+            WHEN b.before ? 'mentions_count'::text THEN (b.before ->> 'mentions_count'::text)::bigint
+            ELSE t.mentions_count
+        END AS mentions_count,
+        CASE
+            WHEN b.before ? 'birthdate_day'::text THEN (b.before ->> 'birthdate_day'::text)::bigint
             ELSE t.birthdate_day
         END AS birthdate_day,
         CASE
-            WHEN b.before ? 'birthdate_month'::text THEN r.birthdate_month
+            WHEN b.before ? 'birthdate_month'::text THEN (b.before ->> 'birthdate_month'::text)::bigint
             ELSE t.birthdate_month
         END AS birthdate_month,
         CASE
-            WHEN b.before ? 'birthdate_year'::text THEN r.birthdate_year
+            WHEN b.before ? 'birthdate_year'::text THEN (b.before ->> 'birthdate_year'::text)::bigint
             ELSE t.birthdate_year
         END AS birthdate_year,
         CASE
-            WHEN b.before ? 'birthdate_visibility'::text THEN r.birthdate_visibility
+            WHEN b.before ? 'birthdate_visibility'::text THEN b.before ->> 'birthdate_visibility'::text
             ELSE t.birthdate_visibility
         END AS birthdate_visibility,
         CASE
-            WHEN b.before ? 'birthdate_year_visibility'::text THEN r.birthdate_year_visibility
+            WHEN b.before ? 'birthdate_year_visibility'::text THEN b.before ->> 'birthdate_year_visibility'::text
             ELSE t.birthdate_year_visibility
         END AS birthdate_year_visibility,
         CASE
-            WHEN b.before ? 'birthdate_timestamp'::text THEN r.birthdate_timestamp
+            WHEN b.before ? 'birthdate_timestamp'::text THEN (b.before ->> 'birthdate_timestamp'::text)::bigint
             ELSE t.birthdate_timestamp
         END AS birthdate_timestamp,
         CASE
-            WHEN b.before ? 'is_profile_translatable'::text THEN r.is_profile_translatable
+            WHEN b.before ? 'is_profile_translatable'::text THEN (b.before ->> 'is_profile_translatable'::text)::boolean
             ELSE t.is_profile_translatable
         END AS is_profile_translatable,
         CASE
-            WHEN b.before ? 'has_hidden_subscriptions'::text THEN r.has_hidden_subscriptions
+            WHEN b.before ? 'has_hidden_subscriptions'::text THEN (b.before ->> 'has_hidden_subscriptions'::text)::boolean
             ELSE t.has_hidden_subscriptions
         END AS has_hidden_subscriptions,
         CASE
-            WHEN b.before ? 'can_highlight_tweets'::text THEN r.can_highlight_tweets
+            WHEN b.before ? 'can_highlight_tweets'::text THEN (b.before ->> 'can_highlight_tweets'::text)::boolean
             ELSE t.can_highlight_tweets
         END AS can_highlight_tweets,
         CASE
-            WHEN b.before ? 'premium_gifting_eligible'::text THEN r.premium_gifting_eligible
+            WHEN b.before ? 'premium_gifting_eligible'::text THEN (b.before ->> 'premium_gifting_eligible'::text)::boolean
             ELSE t.premium_gifting_eligible
-        END AS premium_gifting_eligible
+        END AS premium_gifting_eligible,
+    ( SELECT d.highlighted_tweets_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.highlighted_tweets_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS highlighted_tweets_count,
+    ( SELECT d.user_seed_tweet_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.user_seed_tweet_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS user_seed_tweet_count,
+    ( SELECT d.creator_subscriptions_count
+           FROM fact_microblog_user_daily d
+          WHERE d.user_rest_id = b.user_rest_id AND d._seen_at < b.changed_at AND d.creator_subscriptions_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS creator_subscriptions_count,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN microblog_users t ON b.user_rest_id = t.rest_id AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(internal_id text, name text, alias text, url text, description text, location text, verified boolean, verified_type text, is_blue_verified boolean, professional_rest_id text, professional_professional_type text, verification_info_is_identity_verified boolean, verification_info_verified_since text, verification_info_reason_description text, birthdate_day bigint, birthdate_month bigint, birthdate_year bigint, birthdate_visibility text, birthdate_year_visibility text, birthdate_timestamp bigint, is_profile_translatable boolean, has_hidden_subscriptions boolean, can_highlight_tweets boolean, premium_gifting_eligible boolean)
+     LEFT JOIN microblog_users t ON b.user_rest_id = t.rest_id
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.rest_id,
     GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
@@ -3074,14 +3230,25 @@ UNION ALL
     t.url,
     t.description,
     t.location,
+    t.follower_count,
+    t.following_count,
+    t.tweet_count,
+    t.listed_count,
+    t.favorites_count,
+    t.media_count,
     t.verified,
     t.verified_type,
     t.is_blue_verified,
+    t.created_at,
+    t.created_at_epoch,
     t.professional_rest_id,
     t.professional_professional_type,
+    t.professional_categories_count,
     t.verification_info_is_identity_verified,
     t.verification_info_verified_since,
     t.verification_info_reason_description,
+    t.profile_urls_count,
+    t.mentions_count,
     t.birthdate_day,
     t.birthdate_month,
     t.birthdate_year,
@@ -3091,7 +3258,11 @@ UNION ALL
     t.is_profile_translatable,
     t.has_hidden_subscriptions,
     t.can_highlight_tweets,
-    t.premium_gifting_eligible
+    t.premium_gifting_eligible,
+    t.highlighted_tweets_count,
+    t.user_seed_tweet_count,
+    t.creator_subscriptions_count,
+    t.extra
    FROM microblog_users t
      LEFT JOIN ( SELECT microblog_user_changes.user_rest_id,
             max(microblog_user_changes.changed_at) AS changed_at
@@ -3273,13 +3444,13 @@ create view sluice."photoshare_post_overview" (
    FROM photoshare_posts p
      LEFT JOIN photoshare_users u ON u.id = p.user_id;
 
--- Posts of the photo-sharing network, as they were: one row per post and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Posts of the photo-sharing network, as they were: one row per post and version. A version begins when an answer shows a change. Image addresses are not included. Foreign keys by time: user_id to photoshare_users_history.
 create view sluice."photoshare_posts_history" (
   -- Identifier of the post. Personal data.
   "id" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -3289,6 +3460,18 @@ create view sluice."photoshare_posts_history" (
   "url" text,
   -- Caption. Personal data.
   "text" text,
+  -- Time of publication.
+  "created_at" timestamp with time zone,
+  -- Time of publication. Number as sent, in seconds, milliseconds or microseconds since 1970.
+  "created_at_epoch" bigint,
+  -- Number of likes; negative if hidden, null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "like_count" bigint,
+  -- Number of comments; negative if hidden, null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "comment_count" bigint,
+  -- Number of times the post was shared; null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "reshare_count" bigint,
+  -- Number of views of a video; null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "view_count" bigint,
   -- Identifier of the profile. Personal data.
   "user_id" text,
   -- Displayed name. Personal data.
@@ -3306,7 +3489,9 @@ create view sluice."photoshare_posts_history" (
   -- Number of pictures and videos of a post with several.
   "carousel_media_count" bigint,
   -- Whether the post is marked as paid.
-  "is_paid_partnership" boolean
+  "is_paid_partnership" boolean,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.post_id, each.changed_at) each.post_id,
@@ -3319,61 +3504,101 @@ create view sluice."photoshare_posts_history" (
                    FROM photoshare_post_changes) each
           ORDER BY each.post_id, each.changed_at, each._answer_id
         )
- SELECT t.id,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.id ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.post_id AS id,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.post_id ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'code'::text THEN r.code
+            WHEN b.before ? 'code'::text THEN b.before ->> 'code'::text
             ELSE t.code
         END AS code,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
         CASE
-            WHEN b.before ? 'text'::text THEN r.text
+            WHEN b.before ? 'text'::text THEN b.before ->> 'text'::text
             ELSE t.text
         END AS text,
         CASE
-            WHEN b.before ? 'user_id'::text THEN r.user_id
+            WHEN b.before ? 'created_at'::text THEN (b.before ->> 'created_at'::text)::timestamp with time zone
+            ELSE t.created_at
+        END AS created_at,
+        CASE
+            WHEN b.before ? 'created_at_epoch'::text THEN (b.before ->> 'created_at_epoch'::text)::bigint
+            ELSE t.created_at_epoch
+        END AS created_at_epoch,
+    ( SELECT d.like_count
+           FROM fact_photoshare_post_daily d
+          WHERE d.post_id = b.post_id AND d._seen_at < b.changed_at AND d.like_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS like_count,
+    ( SELECT d.comment_count
+           FROM fact_photoshare_post_daily d
+          WHERE d.post_id = b.post_id AND d._seen_at < b.changed_at AND d.comment_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS comment_count,
+    ( SELECT d.reshare_count
+           FROM fact_photoshare_post_daily d
+          WHERE d.post_id = b.post_id AND d._seen_at < b.changed_at AND d.reshare_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS reshare_count,
+    ( SELECT d.view_count
+           FROM fact_photoshare_post_daily d
+          WHERE d.post_id = b.post_id AND d._seen_at < b.changed_at AND d.view_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS view_count,
+        CASE
+            WHEN b.before ? 'user_id'::text THEN b.before ->> 'user_id'::text
             ELSE t.user_id
         END AS user_id,
         CASE
-            WHEN b.before ? 'user_name'::text THEN r.user_name
+            WHEN b.before ? 'user_name'::text THEN b.before ->> 'user_name'::text
             ELSE t.user_name
         END AS user_name,
         CASE
-            WHEN b.before ? 'user_alias'::text THEN r.user_alias
+            WHEN b.before ? 'user_alias'::text THEN b.before ->> 'user_alias'::text
             ELSE t.user_alias
         END AS user_alias,
         CASE
-            WHEN b.before ? 'user_url'::text THEN r.user_url
+            WHEN b.before ? 'user_url'::text THEN b.before ->> 'user_url'::text
             ELSE t.user_url
         END AS user_url,
         CASE
-            WHEN b.before ? 'user_is_verified'::text THEN r.user_is_verified
+            WHEN b.before ? 'user_is_verified'::text THEN (b.before ->> 'user_is_verified'::text)::boolean
             ELSE t.user_is_verified
         END AS user_is_verified,
         CASE
-            WHEN b.before ? 'user_is_private'::text THEN r.user_is_private
+            WHEN b.before ? 'user_is_private'::text THEN (b.before ->> 'user_is_private'::text)::boolean
             ELSE t.user_is_private
         END AS user_is_private,
         CASE
-            WHEN b.before ? 'type'::text THEN r.type
+            WHEN b.before ? 'type'::text THEN b.before ->> 'type'::text
             ELSE t.type
         END AS type,
         CASE
-            WHEN b.before ? 'carousel_media_count'::text THEN r.carousel_media_count
+            WHEN b.before ? 'carousel_media_count'::text THEN (b.before ->> 'carousel_media_count'::text)::bigint
             ELSE t.carousel_media_count
         END AS carousel_media_count,
         CASE
-            WHEN b.before ? 'is_paid_partnership'::text THEN r.is_paid_partnership
+            WHEN b.before ? 'is_paid_partnership'::text THEN (b.before ->> 'is_paid_partnership'::text)::boolean
             ELSE t.is_paid_partnership
-        END AS is_paid_partnership
+        END AS is_paid_partnership,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN photoshare_posts t ON b.post_id = t.id AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(code text, url text, text text, user_id text, user_name text, user_alias text, user_url text, user_is_verified boolean, user_is_private boolean, type text, carousel_media_count bigint, is_paid_partnership boolean)
+     LEFT JOIN photoshare_posts t ON b.post_id = t.id
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.id,
     GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
@@ -3382,6 +3607,12 @@ UNION ALL
     t.code,
     t.url,
     t.text,
+    t.created_at,
+    t.created_at_epoch,
+    t.like_count,
+    t.comment_count,
+    t.reshare_count,
+    t.view_count,
     t.user_id,
     t.user_name,
     t.user_alias,
@@ -3390,7 +3621,8 @@ UNION ALL
     t.user_is_private,
     t.type,
     t.carousel_media_count,
-    t.is_paid_partnership
+    t.is_paid_partnership,
+    t.extra
    FROM photoshare_posts t
      LEFT JOIN ( SELECT photoshare_post_changes.post_id,
             max(photoshare_post_changes.changed_at) AS changed_at
@@ -3603,13 +3835,13 @@ create view sluice."photoshare_user_post_overview" (
      JOIN photoshare_posts p ON p.id = b.post_id
      LEFT JOIN photoshare_users u ON u.id = COALESCE(b.user_id, p.user_id);
 
--- Profiles of the photo-sharing network: one row per profile, from profile answers and from posts that name profiles, as they were: one row per user and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Profiles of the photo-sharing network: one row per profile, from profile answers and from posts that name profiles, as they were: one row per user and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."photoshare_users_history" (
   -- Identifier of the profile. Personal data.
   "id" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -3619,6 +3851,12 @@ create view sluice."photoshare_users_history" (
   "name" text,
   -- Address of the profile. Personal data.
   "url" text,
+  -- Number of followers; null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "follower_count" bigint,
+  -- Number of followed profiles; null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "following_count" bigint,
+  -- Number of published posts; null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "media_count" bigint,
   -- Description that the profile gives of itself. Personal data.
   "description" text,
   -- Whether only approved followers see the posts.
@@ -3627,6 +3865,10 @@ create view sluice."photoshare_users_history" (
   "is_verified" boolean,
   -- Whether it is a business profile.
   "is_business" boolean,
+  -- Time when the profile was opened; null unless requested by with_creation_date.
+  "created_at" timestamp with time zone,
+  -- Time when the profile was opened; null unless requested by with_creation_date. Number as sent, in seconds, milliseconds or microseconds since 1970.
+  "created_at_epoch" bigint,
   -- Line of business, as chosen by the profile.
   "category" text,
   -- Address that the profile points to. Personal data.
@@ -3649,8 +3891,18 @@ create view sluice."photoshare_users_history" (
   "location_latitude" double precision,
   -- Longitude in degrees. Personal data.
   "location_longitude" double precision,
+  -- Number of elements: links on the profile, as sent. Null if not reported; 0 if there are none.
+  "links_count" bigint,
+  -- Number of elements: profiles that the description mentions, as sent. Null if not reported; 0 if there are none.
+  "mentions_count" bigint,
+  -- Number of elements: hashtags in the description, as sent. Null if not reported; 0 if there are none.
+  "hashtags_count" bigint,
+  -- Number of elements: channels pinned to the profile, as sent. Null if not reported; 0 if there are none.
+  "pinned_channels_count" bigint,
   -- Number of elements: recent posts, if requested by with_posts. Null if not reported; 0 if there are none.
-  "posts_count" bigint
+  "posts_count" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.user_id, each.changed_at) each.user_id,
@@ -3663,89 +3915,140 @@ create view sluice."photoshare_users_history" (
                    FROM photoshare_user_changes) each
           ORDER BY each.user_id, each.changed_at, each._answer_id
         )
- SELECT t.id,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.id ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.user_id AS id,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.user_id ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'alias'::text THEN r.alias
+            WHEN b.before ? 'alias'::text THEN b.before ->> 'alias'::text
             ELSE t.alias
         END AS alias,
         CASE
-            WHEN b.before ? 'name'::text THEN r.name
+            WHEN b.before ? 'name'::text THEN b.before ->> 'name'::text
             ELSE t.name
         END AS name,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
+    ( SELECT d.follower_count
+           FROM fact_photoshare_user_daily d
+          WHERE d.user_id = b.user_id AND d._seen_at < b.changed_at AND d.follower_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS follower_count,
+    ( SELECT d.following_count
+           FROM fact_photoshare_user_daily d
+          WHERE d.user_id = b.user_id AND d._seen_at < b.changed_at AND d.following_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS following_count,
+    ( SELECT d.media_count
+           FROM fact_photoshare_user_daily d
+          WHERE d.user_id = b.user_id AND d._seen_at < b.changed_at AND d.media_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS media_count,
         CASE
-            WHEN b.before ? 'description'::text THEN r.description
+            WHEN b.before ? 'description'::text THEN b.before ->> 'description'::text
             ELSE t.description
         END AS description,
         CASE
-            WHEN b.before ? 'is_private'::text THEN r.is_private
+            WHEN b.before ? 'is_private'::text THEN (b.before ->> 'is_private'::text)::boolean
             ELSE t.is_private
         END AS is_private,
         CASE
-            WHEN b.before ? 'is_verified'::text THEN r.is_verified
+            WHEN b.before ? 'is_verified'::text THEN (b.before ->> 'is_verified'::text)::boolean
             ELSE t.is_verified
         END AS is_verified,
         CASE
-            WHEN b.before ? 'is_business'::text THEN r.is_business
+            WHEN b.before ? 'is_business'::text THEN (b.before ->> 'is_business'::text)::boolean
             ELSE t.is_business
         END AS is_business,
         CASE
-            WHEN b.before ? 'category'::text THEN r.category
+            WHEN b.before ? 'created_at'::text THEN (b.before ->> 'created_at'::text)::timestamp with time zone
+            ELSE t.created_at
+        END AS created_at,
+        CASE
+            WHEN b.before ? 'created_at_epoch'::text THEN (b.before ->> 'created_at_epoch'::text)::bigint
+            ELSE t.created_at_epoch
+        END AS created_at_epoch,
+        CASE
+            WHEN b.before ? 'category'::text THEN b.before ->> 'category'::text
             ELSE t.category
         END AS category,
         CASE
-            WHEN b.before ? 'external_url'::text THEN r.external_url
+            WHEN b.before ? 'external_url'::text THEN b.before ->> 'external_url'::text
             ELSE t.external_url
         END AS external_url,
         CASE
-            WHEN b.before ? 'email'::text THEN r.email
+            WHEN b.before ? 'email'::text THEN b.before ->> 'email'::text
             ELSE t.email
         END AS email,
         CASE
-            WHEN b.before ? 'whatsapp_number'::text THEN r.whatsapp_number
+            WHEN b.before ? 'whatsapp_number'::text THEN b.before ->> 'whatsapp_number'::text
             ELSE t.whatsapp_number
         END AS whatsapp_number,
         CASE
-            WHEN b.before ? 'phone'::text THEN r.phone
+            WHEN b.before ? 'phone'::text THEN b.before ->> 'phone'::text
             ELSE t.phone
         END AS phone,
         CASE
-            WHEN b.before ? 'location_city_id'::text THEN r.location_city_id
+            WHEN b.before ? 'location_city_id'::text THEN (b.before ->> 'location_city_id'::text)::bigint
             ELSE t.location_city_id
         END AS location_city_id,
         CASE
-            WHEN b.before ? 'location_street'::text THEN r.location_street
+            WHEN b.before ? 'location_street'::text THEN b.before ->> 'location_street'::text
             ELSE t.location_street
         END AS location_street,
         CASE
-            WHEN b.before ? 'location_city'::text THEN r.location_city
+            WHEN b.before ? 'location_city'::text THEN b.before ->> 'location_city'::text
             ELSE t.location_city
         END AS location_city,
         CASE
-            WHEN b.before ? 'location_zip'::text THEN r.location_zip
+            WHEN b.before ? 'location_zip'::text THEN b.before ->> 'location_zip'::text
             ELSE t.location_zip
         END AS location_zip,
         CASE
-            WHEN b.before ? 'location_latitude'::text THEN r.location_latitude
+            WHEN b.before ? 'location_latitude'::text THEN (b.before ->> 'location_latitude'::text)::double precision
             ELSE t.location_latitude
         END AS location_latitude,
         CASE
-            WHEN b.before ? 'location_longitude'::text THEN r.location_longitude
+            WHEN b.before ? 'location_longitude'::text THEN (b.before ->> 'location_longitude'::text)::double precision
             ELSE t.location_longitude
         END AS location_longitude,
         CASE
-            WHEN b.before ? 'posts_count'::text THEN r.posts_count
+            WHEN b.before ? 'links_count'::text THEN (b.before ->> 'links_count'::text)::bigint
+            ELSE t.links_count
+        END AS links_count,
+        CASE
+            WHEN b.before ? 'mentions_count'::text THEN (b.before ->> 'mentions_count'::text)::bigint
+            ELSE t.mentions_count
+        END AS mentions_count,
+        CASE
+            WHEN b.before ? 'hashtags_count'::text THEN (b.before ->> 'hashtags_count'::text)::bigint
+            ELSE t.hashtags_count
+        END AS hashtags_count,
+        CASE
+            WHEN b.before ? 'pinned_channels_count'::text THEN (b.before ->> 'pinned_channels_count'::text)::bigint
+            ELSE t.pinned_channels_count
+        END AS pinned_channels_count,
+        CASE
+            WHEN b.before ? 'posts_count'::text THEN (b.before ->> 'posts_count'::text)::bigint
             ELSE t.posts_count
-        END AS posts_count
+        END AS posts_count,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN photoshare_users t ON b.user_id = t.id AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(alias text, name text, url text, description text, is_private boolean, is_verified boolean, is_business boolean, category text, external_url text, email text, whatsapp_number text, phone text, location_city_id bigint, location_street text, location_city text, location_zip text, location_latitude double precision, location_longitude double precision, posts_count bigint)
+     LEFT JOIN photoshare_users t ON b.user_id = t.id
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.id,
     GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
@@ -3754,10 +4057,15 @@ UNION ALL
     t.alias,
     t.name,
     t.url,
+    t.follower_count,
+    t.following_count,
+    t.media_count,
     t.description,
     t.is_private,
     t.is_verified,
     t.is_business,
+    t.created_at,
+    t.created_at_epoch,
     t.category,
     t.external_url,
     t.email,
@@ -3769,7 +4077,12 @@ UNION ALL
     t.location_zip,
     t.location_latitude,
     t.location_longitude,
-    t.posts_count
+    t.links_count,
+    t.mentions_count,
+    t.hashtags_count,
+    t.pinned_channels_count,
+    t.posts_count,
+    t.extra
    FROM photoshare_users t
      LEFT JOIN ( SELECT photoshare_user_changes.user_id,
             max(photoshare_user_changes.changed_at) AS changed_at
@@ -3879,7 +4192,7 @@ create view sluice."price_book" (
   WHERE (outcome = ANY (ARRAY['answered'::text, 'missing'::text, 'failed'::text])) AND cost >= 0 AND NOT (outcome = 'answered'::text AND cost > 0 AND points = 0::numeric)
   GROUP BY endpoint, plan;
 
--- Organizations of the professional network (companies and schools), from educations, authorship and mentions, as they were: one row per company and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Organizations of the professional network (companies and schools), from educations, authorship and mentions, as they were: one row per company and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."pronet_companies_history" (
   -- The organization’s URN. Type of the URN, such as fsd_company.
   "urn_type" text,
@@ -3887,7 +4200,7 @@ create view sluice."pronet_companies_history" (
   "urn_value" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -3918,7 +4231,9 @@ create view sluice."pronet_companies_history" (
   -- Size class by number of employees, as written.
   "employee_range" text,
   -- The line under the name.
-  "headline" text
+  "headline" text,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.company_urn_type, each.company_urn_value, each.changed_at) each.company_urn_type,
@@ -3933,70 +4248,82 @@ create view sluice."pronet_companies_history" (
                    FROM pronet_company_changes) each
           ORDER BY each.company_urn_type, each.company_urn_value, each.changed_at, each._answer_id
         )
- SELECT t.urn_type,
-    t.urn_value,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.company_urn_type AS urn_type,
+    b.company_urn_value AS urn_value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.company_urn_type, b.company_urn_value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'internal_id_type'::text THEN r.internal_id_type
+            WHEN b.before ? 'internal_id_type'::text THEN b.before ->> 'internal_id_type'::text
             ELSE t.internal_id_type
         END AS internal_id_type,
         CASE
-            WHEN b.before ? 'internal_id_value'::text THEN r.internal_id_value
+            WHEN b.before ? 'internal_id_value'::text THEN b.before ->> 'internal_id_value'::text
             ELSE t.internal_id_value
         END AS internal_id_value,
         CASE
-            WHEN b.before ? 'name'::text THEN r.name
+            WHEN b.before ? 'name'::text THEN b.before ->> 'name'::text
             ELSE t.name
         END AS name,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
         CASE
-            WHEN b.before ? 'alias'::text THEN r.alias
+            WHEN b.before ? 'alias'::text THEN b.before ->> 'alias'::text
             ELSE t.alias
         END AS alias,
         CASE
-            WHEN b.before ? 'industry_type'::text THEN r.industry_type
+            WHEN b.before ? 'industry_type'::text THEN b.before ->> 'industry_type'::text
             ELSE t.industry_type
         END AS industry_type,
         CASE
-            WHEN b.before ? 'industry_value'::text THEN r.industry_value
+            WHEN b.before ? 'industry_value'::text THEN b.before ->> 'industry_value'::text
             ELSE t.industry_value
         END AS industry_value,
         CASE
-            WHEN b.before ? 'industry_full_urn_type'::text THEN r.industry_full_urn_type
+            WHEN b.before ? 'industry_full_urn_type'::text THEN b.before ->> 'industry_full_urn_type'::text
             ELSE t.industry_full_urn_type
         END AS industry_full_urn_type,
         CASE
-            WHEN b.before ? 'industry_full_urn_value'::text THEN r.industry_full_urn_value
+            WHEN b.before ? 'industry_full_urn_value'::text THEN b.before ->> 'industry_full_urn_value'::text
             ELSE t.industry_full_urn_value
         END AS industry_full_urn_value,
         CASE
-            WHEN b.before ? 'industry_full_name'::text THEN r.industry_full_name
+            WHEN b.before ? 'industry_full_name'::text THEN b.before ->> 'industry_full_name'::text
             ELSE t.industry_full_name
         END AS industry_full_name,
         CASE
-            WHEN b.before ? 'industry_full_hierarchy'::text THEN r.industry_full_hierarchy
+            WHEN b.before ? 'industry_full_hierarchy'::text THEN b.before ->> 'industry_full_hierarchy'::text
             ELSE t.industry_full_hierarchy
         END AS industry_full_hierarchy,
         CASE
-            WHEN b.before ? 'industry_full_description'::text THEN r.industry_full_description
+            WHEN b.before ? 'industry_full_description'::text THEN b.before ->> 'industry_full_description'::text
             ELSE t.industry_full_description
         END AS industry_full_description,
         CASE
-            WHEN b.before ? 'employee_range'::text THEN r.employee_range
+            WHEN b.before ? 'employee_range'::text THEN b.before ->> 'employee_range'::text
             ELSE t.employee_range
         END AS employee_range,
         CASE
-            WHEN b.before ? 'headline'::text THEN r.headline
+            WHEN b.before ? 'headline'::text THEN b.before ->> 'headline'::text
             ELSE t.headline
-        END AS headline
+        END AS headline,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN pronet_companies t ON b.company_urn_type = t.urn_type AND b.company_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(internal_id_type text, internal_id_value text, name text, url text, alias text, industry_type text, industry_value text, industry_full_urn_type text, industry_full_urn_value text, industry_full_name text, industry_full_hierarchy text, industry_full_description text, employee_range text, headline text)
+     LEFT JOIN pronet_companies t ON b.company_urn_type = t.urn_type AND b.company_urn_value = t.urn_value
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.urn_type,
     t.urn_value,
@@ -4016,7 +4343,8 @@ UNION ALL
     t.industry_full_hierarchy,
     t.industry_full_description,
     t.employee_range,
-    t.headline
+    t.headline,
+    t.extra
    FROM pronet_companies t
      LEFT JOIN ( SELECT pronet_company_changes.company_urn_type,
             pronet_company_changes.company_urn_value,
@@ -4071,6 +4399,116 @@ create view sluice."pronet_companies_presence" (
    FROM pronet_companies t
      LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_companies>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
+-- Industries of the group, as they were: one row per element and version. A version begins when an answer shows a change. Image addresses are not included. A version ends without a next one when an answer shows the list without the element. An answer without the list changes nothing. Foreign keys by time: group_urn_type, group_urn_value to pronet_groups_history; type, value to pronet_industries_history.
+create view sluice."pronet_group_industries_history" (
+  -- Key of the group.
+  "group_urn_type" text,
+  -- Key of the group.
+  "group_urn_value" text,
+  -- URN type of the industry.
+  "type" text,
+  -- URN value of the industry.
+  "value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.group_urn_type, each.group_urn_value, each.type, each.value, each.changed_at) each.group_urn_type,
+            each.group_urn_value,
+            each.type,
+            each.value,
+            each.life,
+            each.changed_at,
+            each.before
+           FROM ( SELECT lives.group_urn_type,
+                    lives.group_urn_value,
+                    lives.type,
+                    lives.value,
+                    lives.life,
+                    lives.changed_at,
+                    lives._answer_id,
+                    jsonb_object_agg(lives.attribute, lives.from_value) OVER (PARTITION BY lives.group_urn_type, lives.group_urn_value, lives.type, lives.value, lives.life ORDER BY lives.changed_at DESC, lives._answer_id DESC) AS before
+                   FROM ( SELECT pronet_group_industry_changes.group_urn_type,
+                            pronet_group_industry_changes.group_urn_value,
+                            pronet_group_industry_changes.type,
+                            pronet_group_industry_changes.value,
+                            pronet_group_industry_changes.attribute,
+                            pronet_group_industry_changes.changed_at,
+                            pronet_group_industry_changes.from_value,
+                            pronet_group_industry_changes.to_value,
+                            pronet_group_industry_changes._answer_id,
+                            count(*) FILTER (WHERE pronet_group_industry_changes.attribute = '_first_seen_at'::text AND pronet_group_industry_changes.to_value IS NULL) OVER (PARTITION BY pronet_group_industry_changes.group_urn_type, pronet_group_industry_changes.group_urn_value, pronet_group_industry_changes.type, pronet_group_industry_changes.value ORDER BY pronet_group_industry_changes.changed_at DESC, pronet_group_industry_changes._answer_id DESC) AS life
+                           FROM pronet_group_industry_changes) lives) each
+          ORDER BY each.group_urn_type, each.group_urn_value, each.type, each.value, each.changed_at, each._answer_id
+        )
+ SELECT b.group_urn_type,
+    b.group_urn_value,
+    b.type,
+    b.value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.group_urn_type, b.group_urn_value, b.type, b.value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
+   FROM past b
+     LEFT JOIN ( SELECT e.group_urn_type,
+            e.group_urn_value,
+            e.type,
+            e.value,
+            e.extra,
+            COALESCE((( SELECT c.to_value
+                   FROM pronet_group_industry_changes c
+                  WHERE c.group_urn_type = e.group_urn_type AND c.group_urn_value = e.group_urn_value AND c.type = e.type AND c.value = e.value AND c.attribute = '_first_seen_at'::text
+                  ORDER BY c.changed_at DESC, c._answer_id DESC
+                 LIMIT 1))::timestamp with time zone, p._first_seen_at) AS _first_seen_at
+           FROM pronet_group_industries e
+             JOIN pronet_groups p ON p.urn_type = e.group_urn_type AND p.urn_value = e.group_urn_value) t ON b.group_urn_type = t.group_urn_type AND b.group_urn_value = t.group_urn_value AND b.type = t.type AND b.value = t.value AND b.life = 0
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
+UNION ALL
+ SELECT t.group_urn_type,
+    t.group_urn_value,
+    t.type,
+    t.value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.extra
+   FROM ( SELECT e.group_urn_type,
+            e.group_urn_value,
+            e.type,
+            e.value,
+            e.extra,
+            COALESCE((( SELECT c.to_value
+                   FROM pronet_group_industry_changes c
+                  WHERE c.group_urn_type = e.group_urn_type AND c.group_urn_value = e.group_urn_value AND c.type = e.type AND c.value = e.value AND c.attribute = '_first_seen_at'::text
+                  ORDER BY c.changed_at DESC, c._answer_id DESC
+                 LIMIT 1))::timestamp with time zone, p._first_seen_at) AS _first_seen_at
+           FROM pronet_group_industries e
+             JOIN pronet_groups p ON p.urn_type = e.group_urn_type AND p.urn_value = e.group_urn_value) t
+     LEFT JOIN ( SELECT pronet_group_industry_changes.group_urn_type,
+            pronet_group_industry_changes.group_urn_value,
+            pronet_group_industry_changes.type,
+            pronet_group_industry_changes.value,
+            max(pronet_group_industry_changes.changed_at) AS changed_at
+           FROM pronet_group_industry_changes
+          GROUP BY pronet_group_industry_changes.group_urn_type, pronet_group_industry_changes.group_urn_value, pronet_group_industry_changes.type, pronet_group_industry_changes.value) l ON l.group_urn_type = t.group_urn_type AND l.group_urn_value = t.group_urn_value AND l.type = t.type AND l.value = t.value;
+
 -- Members that groups show, with the group and the person: one row per group and person.
 create view sluice."pronet_group_member_overview" (
   -- Key of the group.
@@ -4119,6 +4557,179 @@ create view sluice."pronet_group_member_overview" (
    FROM pronet_group_members m
      JOIN pronet_groups g ON g.urn_type = m.group_urn_type AND g.urn_value = m.group_urn_value
      LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value;
+
+-- Members that the group shows, as they were: one row per element and version. A version begins when an answer shows a change. Image addresses are not included. A version ends without a next one when an answer shows the list without the element. An answer without the list changes nothing. Foreign keys by time: group_urn_type, group_urn_value to pronet_groups_history; user_urn_type, user_urn_value to pronet_users_history.
+create view sluice."pronet_group_members_history" (
+  -- Key of the group.
+  "group_urn_type" text,
+  -- Key of the group.
+  "group_urn_value" text,
+  -- The member’s URN. Type of the URN, such as fsd_profile.
+  "user_urn_type" text,
+  -- The member’s URN. Value of the URN. Personal data.
+  "user_urn_value" text,
+  -- Receipt of the answer that showed this version first.
+  "valid_from" timestamp with time zone,
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
+  "valid_to" timestamp with time zone,
+  -- Whether it is the current version.
+  "is_current" boolean,
+  -- Name of the member. Personal data.
+  "user_name" text,
+  -- Public handle of the member. Personal data.
+  "user_alias" text,
+  -- Address of the member’s profile. Personal data.
+  "user_url" text,
+  -- The line under the member’s name. Personal data.
+  "user_headline" text,
+  -- Role in the group, such as owner.
+  "role" text,
+  -- Time when the member joined.
+  "joined_at" timestamp with time zone,
+  -- Time when the member joined. Number as sent, in seconds, milliseconds or microseconds since 1970.
+  "joined_at_epoch" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
+) as
+ WITH past AS (
+         SELECT DISTINCT ON (each.group_urn_type, each.group_urn_value, each.user_urn_type, each.user_urn_value, each.changed_at) each.group_urn_type,
+            each.group_urn_value,
+            each.user_urn_type,
+            each.user_urn_value,
+            each.life,
+            each.changed_at,
+            each.before
+           FROM ( SELECT lives.group_urn_type,
+                    lives.group_urn_value,
+                    lives.user_urn_type,
+                    lives.user_urn_value,
+                    lives.life,
+                    lives.changed_at,
+                    lives._answer_id,
+                    jsonb_object_agg(lives.attribute, lives.from_value) OVER (PARTITION BY lives.group_urn_type, lives.group_urn_value, lives.user_urn_type, lives.user_urn_value, lives.life ORDER BY lives.changed_at DESC, lives._answer_id DESC) AS before
+                   FROM ( SELECT pronet_group_member_changes.group_urn_type,
+                            pronet_group_member_changes.group_urn_value,
+                            pronet_group_member_changes.user_urn_type,
+                            pronet_group_member_changes.user_urn_value,
+                            pronet_group_member_changes.attribute,
+                            pronet_group_member_changes.changed_at,
+                            pronet_group_member_changes.from_value,
+                            pronet_group_member_changes.to_value,
+                            pronet_group_member_changes._answer_id,
+                            count(*) FILTER (WHERE pronet_group_member_changes.attribute = '_first_seen_at'::text AND pronet_group_member_changes.to_value IS NULL) OVER (PARTITION BY pronet_group_member_changes.group_urn_type, pronet_group_member_changes.group_urn_value, pronet_group_member_changes.user_urn_type, pronet_group_member_changes.user_urn_value ORDER BY pronet_group_member_changes.changed_at DESC, pronet_group_member_changes._answer_id DESC) AS life
+                           FROM pronet_group_member_changes) lives) each
+          ORDER BY each.group_urn_type, each.group_urn_value, each.user_urn_type, each.user_urn_value, each.changed_at, each._answer_id
+        )
+ SELECT b.group_urn_type,
+    b.group_urn_value,
+    b.user_urn_type,
+    b.user_urn_value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.group_urn_type, b.group_urn_value, b.user_urn_type, b.user_urn_value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
+    b.changed_at AS valid_to,
+    false AS is_current,
+        CASE
+            WHEN b.before ? 'user_name'::text THEN b.before ->> 'user_name'::text
+            ELSE t.user_name
+        END AS user_name,
+        CASE
+            WHEN b.before ? 'user_alias'::text THEN b.before ->> 'user_alias'::text
+            ELSE t.user_alias
+        END AS user_alias,
+        CASE
+            WHEN b.before ? 'user_url'::text THEN b.before ->> 'user_url'::text
+            ELSE t.user_url
+        END AS user_url,
+        CASE
+            WHEN b.before ? 'user_headline'::text THEN b.before ->> 'user_headline'::text
+            ELSE t.user_headline
+        END AS user_headline,
+        CASE
+            WHEN b.before ? 'role'::text THEN b.before ->> 'role'::text
+            ELSE t.role
+        END AS role,
+        CASE
+            WHEN b.before ? 'joined_at'::text THEN (b.before ->> 'joined_at'::text)::timestamp with time zone
+            ELSE t.joined_at
+        END AS joined_at,
+        CASE
+            WHEN b.before ? 'joined_at_epoch'::text THEN (b.before ->> 'joined_at_epoch'::text)::bigint
+            ELSE t.joined_at_epoch
+        END AS joined_at_epoch,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
+   FROM past b
+     LEFT JOIN ( SELECT e.group_urn_type,
+            e.group_urn_value,
+            e.user_urn_type,
+            e.user_urn_value,
+            e.user_name,
+            e.user_alias,
+            e.user_url,
+            e.user_headline,
+            e.role,
+            e.joined_at,
+            e.joined_at_epoch,
+            e.extra,
+            COALESCE((( SELECT c.to_value
+                   FROM pronet_group_member_changes c
+                  WHERE c.group_urn_type = e.group_urn_type AND c.group_urn_value = e.group_urn_value AND c.user_urn_type = e.user_urn_type AND c.user_urn_value = e.user_urn_value AND c.attribute = '_first_seen_at'::text
+                  ORDER BY c.changed_at DESC, c._answer_id DESC
+                 LIMIT 1))::timestamp with time zone, p._first_seen_at) AS _first_seen_at
+           FROM pronet_group_members e
+             JOIN pronet_groups p ON p.urn_type = e.group_urn_type AND p.urn_value = e.group_urn_value) t ON b.group_urn_type = t.group_urn_type AND b.group_urn_value = t.group_urn_value AND b.user_urn_type = t.user_urn_type AND b.user_urn_value = t.user_urn_value AND b.life = 0
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
+UNION ALL
+ SELECT t.group_urn_type,
+    t.group_urn_value,
+    t.user_urn_type,
+    t.user_urn_value,
+    GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
+    NULL::timestamp with time zone AS valid_to,
+    true AS is_current,
+    t.user_name,
+    t.user_alias,
+    t.user_url,
+    t.user_headline,
+    t.role,
+    t.joined_at,
+    t.joined_at_epoch,
+    t.extra
+   FROM ( SELECT e.group_urn_type,
+            e.group_urn_value,
+            e.user_urn_type,
+            e.user_urn_value,
+            e.user_name,
+            e.user_alias,
+            e.user_url,
+            e.user_headline,
+            e.role,
+            e.joined_at,
+            e.joined_at_epoch,
+            e.extra,
+            COALESCE((( SELECT c.to_value
+                   FROM pronet_group_member_changes c
+                  WHERE c.group_urn_type = e.group_urn_type AND c.group_urn_value = e.group_urn_value AND c.user_urn_type = e.user_urn_type AND c.user_urn_value = e.user_urn_value AND c.attribute = '_first_seen_at'::text
+                  ORDER BY c.changed_at DESC, c._answer_id DESC
+                 LIMIT 1))::timestamp with time zone, p._first_seen_at) AS _first_seen_at
+           FROM pronet_group_members e
+             JOIN pronet_groups p ON p.urn_type = e.group_urn_type AND p.urn_value = e.group_urn_value) t
+     LEFT JOIN ( SELECT pronet_group_member_changes.group_urn_type,
+            pronet_group_member_changes.group_urn_value,
+            pronet_group_member_changes.user_urn_type,
+            pronet_group_member_changes.user_urn_value,
+            max(pronet_group_member_changes.changed_at) AS changed_at
+           FROM pronet_group_member_changes
+          GROUP BY pronet_group_member_changes.group_urn_type, pronet_group_member_changes.group_urn_value, pronet_group_member_changes.user_urn_type, pronet_group_member_changes.user_urn_value) l ON l.group_urn_type = t.group_urn_type AND l.group_urn_value = t.group_urn_value AND l.user_urn_type = t.user_urn_type AND l.user_urn_value = t.user_urn_value;
 
 -- Groups of the professional network with their visible content: one row per group.
 create view sluice."pronet_group_overview" (
@@ -4181,7 +4792,7 @@ create view sluice."pronet_group_overview" (
              LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value
           WHERE m.group_urn_type = g.urn_type AND m.group_urn_value = g.urn_value AND lower(m.role) = 'owner'::text) o;
 
--- Groups of the professional network, as they were: one row per group and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Groups of the professional network, as they were: one row per group and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."pronet_groups_history" (
   -- The group’s URN. Type of the URN, such as group.
   "urn_type" text,
@@ -4189,7 +4800,7 @@ create view sluice."pronet_groups_history" (
   "urn_value" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -4197,6 +4808,12 @@ create view sluice."pronet_groups_history" (
   "name" text,
   -- Address of the group.
   "url" text,
+  -- Number of members that the group reports. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "member_count" bigint,
+  -- Time when the group was founded.
+  "created_at" timestamp with time zone,
+  -- Time when the group was founded. Number as sent, in seconds, milliseconds or microseconds since 1970.
+  "created_at_epoch" bigint,
   -- Description of the group.
   "description" text,
   -- Rules of the group.
@@ -4204,7 +4821,13 @@ create view sluice."pronet_groups_history" (
   -- URN of the place that the group belongs to. Type of the URN, such as geo.
   "geo_type" text,
   -- URN of the place that the group belongs to. Value of the URN.
-  "geo_value" text
+  "geo_value" text,
+  -- Number of elements: industries of the group. Null if not reported; 0 if there are none.
+  "industries_count" bigint,
+  -- Number of elements: members that the group shows. Null if not reported; 0 if there are none.
+  "members_count" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.group_urn_type, each.group_urn_value, each.changed_at) each.group_urn_type,
@@ -4219,38 +4842,71 @@ create view sluice."pronet_groups_history" (
                    FROM pronet_group_changes) each
           ORDER BY each.group_urn_type, each.group_urn_value, each.changed_at, each._answer_id
         )
- SELECT t.urn_type,
-    t.urn_value,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.group_urn_type AS urn_type,
+    b.group_urn_value AS urn_value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.group_urn_type, b.group_urn_value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'name'::text THEN r.name
+            WHEN b.before ? 'name'::text THEN b.before ->> 'name'::text
             ELSE t.name
         END AS name,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
+    ( SELECT d.member_count
+           FROM fact_pronet_group_daily d
+          WHERE d.group_urn_type = b.group_urn_type AND d.group_urn_value = b.group_urn_value AND d._seen_at < b.changed_at AND d.member_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS member_count,
         CASE
-            WHEN b.before ? 'description'::text THEN r.description
+            WHEN b.before ? 'created_at'::text THEN (b.before ->> 'created_at'::text)::timestamp with time zone
+            ELSE t.created_at
+        END AS created_at,
+        CASE
+            WHEN b.before ? 'created_at_epoch'::text THEN (b.before ->> 'created_at_epoch'::text)::bigint
+            ELSE t.created_at_epoch
+        END AS created_at_epoch,
+        CASE
+            WHEN b.before ? 'description'::text THEN b.before ->> 'description'::text
             ELSE t.description
         END AS description,
         CASE
-            WHEN b.before ? 'rules'::text THEN r.rules
+            WHEN b.before ? 'rules'::text THEN b.before ->> 'rules'::text
             ELSE t.rules
         END AS rules,
         CASE
-            WHEN b.before ? 'geo_type'::text THEN r.geo_type
+            WHEN b.before ? 'geo_type'::text THEN b.before ->> 'geo_type'::text
             ELSE t.geo_type
         END AS geo_type,
         CASE
-            WHEN b.before ? 'geo_value'::text THEN r.geo_value
+            WHEN b.before ? 'geo_value'::text THEN b.before ->> 'geo_value'::text
             ELSE t.geo_value
-        END AS geo_value
+        END AS geo_value,
+        CASE
+            WHEN b.before ? 'industries_count'::text THEN (b.before ->> 'industries_count'::text)::bigint
+            ELSE t.industries_count
+        END AS industries_count,
+        CASE
+            WHEN b.before ? 'members_count'::text THEN (b.before ->> 'members_count'::text)::bigint
+            ELSE t.members_count
+        END AS members_count,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN pronet_groups t ON b.group_urn_type = t.urn_type AND b.group_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(name text, url text, description text, rules text, geo_type text, geo_value text)
+     LEFT JOIN pronet_groups t ON b.group_urn_type = t.urn_type AND b.group_urn_value = t.urn_value
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.urn_type,
     t.urn_value,
@@ -4259,10 +4915,16 @@ UNION ALL
     true AS is_current,
     t.name,
     t.url,
+    t.member_count,
+    t.created_at,
+    t.created_at_epoch,
     t.description,
     t.rules,
     t.geo_type,
-    t.geo_value
+    t.geo_value,
+    t.industries_count,
+    t.members_count,
+    t.extra
    FROM pronet_groups t
      LEFT JOIN ( SELECT pronet_group_changes.group_urn_type,
             pronet_group_changes.group_urn_value,
@@ -4320,7 +4982,7 @@ create view sluice."pronet_groups_presence" (
    FROM pronet_groups t
      LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_groups/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
--- Industries of the professional network’s taxonomy, as they were: one row per industry and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Industries of the professional network’s taxonomy, as they were: one row per industry and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."pronet_industries_history" (
   -- The industry’s URN. Type of the URN, such as industry.
   "urn_type" text,
@@ -4328,7 +4990,7 @@ create view sluice."pronet_industries_history" (
   "urn_value" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -4337,7 +4999,9 @@ create view sluice."pronet_industries_history" (
   -- Path from the top-level industry down to this one.
   "hierarchy" text,
   -- Description of the industry.
-  "description" text
+  "description" text,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.industry_urn_type, each.industry_urn_value, each.changed_at) each.industry_urn_type,
@@ -4352,26 +5016,38 @@ create view sluice."pronet_industries_history" (
                    FROM pronet_industry_changes) each
           ORDER BY each.industry_urn_type, each.industry_urn_value, each.changed_at, each._answer_id
         )
- SELECT t.urn_type,
-    t.urn_value,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.industry_urn_type AS urn_type,
+    b.industry_urn_value AS urn_value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.industry_urn_type, b.industry_urn_value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'name'::text THEN r.name
+            WHEN b.before ? 'name'::text THEN b.before ->> 'name'::text
             ELSE t.name
         END AS name,
         CASE
-            WHEN b.before ? 'hierarchy'::text THEN r.hierarchy
+            WHEN b.before ? 'hierarchy'::text THEN b.before ->> 'hierarchy'::text
             ELSE t.hierarchy
         END AS hierarchy,
         CASE
-            WHEN b.before ? 'description'::text THEN r.description
+            WHEN b.before ? 'description'::text THEN b.before ->> 'description'::text
             ELSE t.description
-        END AS description
+        END AS description,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN pronet_industries t ON b.industry_urn_type = t.urn_type AND b.industry_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(name text, hierarchy text, description text)
+     LEFT JOIN pronet_industries t ON b.industry_urn_type = t.urn_type AND b.industry_urn_value = t.urn_value
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.urn_type,
     t.urn_value,
@@ -4380,7 +5056,8 @@ UNION ALL
     true AS is_current,
     t.name,
     t.hierarchy,
-    t.description
+    t.description,
+    t.extra
    FROM pronet_industries t
      LEFT JOIN ( SELECT pronet_industry_changes.industry_urn_type,
             pronet_industry_changes.industry_urn_value,
@@ -4688,7 +5365,7 @@ create view sluice."pronet_post_repost_overview" (
      JOIN pronet_posts r ON r.urn_type = b.repost_urn_type AND r.urn_value = b.repost_urn_value
      LEFT JOIN pronet_posts p ON p.urn_type = b.post_urn_type AND p.urn_value = b.post_urn_value;
 
--- Posts of the professional network, including reposts and the posts that they repeat, as they were: one row per post and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Posts of the professional network, including reposts and the posts that they repeat, as they were: one row per post and version. A version begins when an answer shows a change. Image addresses are not included. Foreign keys by time: repost_urn_type, repost_urn_value to pronet_posts_history.
 create view sluice."pronet_posts_history" (
   -- The post’s URN. Type of the URN, such as activity.
   "urn_type" text,
@@ -4696,7 +5373,7 @@ create view sluice."pronet_posts_history" (
   "urn_value" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -4720,6 +5397,10 @@ create view sluice."pronet_posts_history" (
   "author_url" text,
   -- The line under the author’s name. Personal data.
   "author_headline" text,
+  -- Time of publication.
+  "created_at" timestamp with time zone,
+  -- Time of publication. Number as sent, in seconds, milliseconds or microseconds since 1970.
+  "created_at_epoch" bigint,
   -- URN of the share that carries the post. Type of the URN, such as share.
   "share_urn_type" text,
   -- URN of the share that carries the post. Value of the URN. Personal data.
@@ -4734,6 +5415,12 @@ create view sluice."pronet_posts_history" (
   "video_url" text,
   -- The text of the post. Personal data.
   "text" text,
+  -- Number of comments on the post; negative if hidden, null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "comment_count" bigint,
+  -- Number of times the post was shared; negative if hidden, null if never reported. At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.
+  "share_count" bigint,
+  -- Number of elements: reactions to the post, counted by type. Null if not reported; 0 if there are none.
+  "reactions_count" bigint,
   -- Address of the event. Personal data.
   "event_url" text,
   -- Title of the event. Personal data.
@@ -4763,7 +5450,11 @@ create view sluice."pronet_posts_history" (
   -- Title of the document. Personal data.
   "document_title" text,
   -- Number of pages of the document. Personal data.
-  "document_total_images_count" bigint
+  "document_total_images_count" bigint,
+  -- Number of elements: people and organizations that the post mentions. Null if not reported; 0 if there are none.
+  "mentioned_count" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.post_urn_type, each.post_urn_value, each.changed_at) each.post_urn_type,
@@ -4778,142 +5469,180 @@ create view sluice."pronet_posts_history" (
                    FROM pronet_post_changes) each
           ORDER BY each.post_urn_type, each.post_urn_value, each.changed_at, each._answer_id
         )
- SELECT t.urn_type,
-    t.urn_value,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.post_urn_type AS urn_type,
+    b.post_urn_value AS urn_value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.post_urn_type, b.post_urn_value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
         CASE
-            WHEN b.before ? 'share_url'::text THEN r.share_url
+            WHEN b.before ? 'share_url'::text THEN b.before ->> 'share_url'::text
             ELSE t.share_url
         END AS share_url,
         CASE
-            WHEN b.before ? 'author_internal_id_type'::text THEN r.author_internal_id_type
+            WHEN b.before ? 'author_internal_id_type'::text THEN b.before ->> 'author_internal_id_type'::text
             ELSE t.author_internal_id_type
         END AS author_internal_id_type,
         CASE
-            WHEN b.before ? 'author_internal_id_value'::text THEN r.author_internal_id_value
+            WHEN b.before ? 'author_internal_id_value'::text THEN b.before ->> 'author_internal_id_value'::text
             ELSE t.author_internal_id_value
         END AS author_internal_id_value,
         CASE
-            WHEN b.before ? 'author_urn_type'::text THEN r.author_urn_type
+            WHEN b.before ? 'author_urn_type'::text THEN b.before ->> 'author_urn_type'::text
             ELSE t.author_urn_type
         END AS author_urn_type,
         CASE
-            WHEN b.before ? 'author_urn_value'::text THEN r.author_urn_value
+            WHEN b.before ? 'author_urn_value'::text THEN b.before ->> 'author_urn_value'::text
             ELSE t.author_urn_value
         END AS author_urn_value,
         CASE
-            WHEN b.before ? 'author_name'::text THEN r.author_name
+            WHEN b.before ? 'author_name'::text THEN b.before ->> 'author_name'::text
             ELSE t.author_name
         END AS author_name,
         CASE
-            WHEN b.before ? 'author_alias'::text THEN r.author_alias
+            WHEN b.before ? 'author_alias'::text THEN b.before ->> 'author_alias'::text
             ELSE t.author_alias
         END AS author_alias,
         CASE
-            WHEN b.before ? 'author_url'::text THEN r.author_url
+            WHEN b.before ? 'author_url'::text THEN b.before ->> 'author_url'::text
             ELSE t.author_url
         END AS author_url,
         CASE
-            WHEN b.before ? 'author_headline'::text THEN r.author_headline
+            WHEN b.before ? 'author_headline'::text THEN b.before ->> 'author_headline'::text
             ELSE t.author_headline
         END AS author_headline,
         CASE
-            WHEN b.before ? 'share_urn_type'::text THEN r.share_urn_type
+            WHEN b.before ? 'created_at'::text THEN (b.before ->> 'created_at'::text)::timestamp with time zone
+            ELSE t.created_at
+        END AS created_at,
+        CASE
+            WHEN b.before ? 'created_at_epoch'::text THEN (b.before ->> 'created_at_epoch'::text)::bigint
+            ELSE t.created_at_epoch
+        END AS created_at_epoch,
+        CASE
+            WHEN b.before ? 'share_urn_type'::text THEN b.before ->> 'share_urn_type'::text
             ELSE t.share_urn_type
         END AS share_urn_type,
         CASE
-            WHEN b.before ? 'share_urn_value'::text THEN r.share_urn_value
+            WHEN b.before ? 'share_urn_value'::text THEN b.before ->> 'share_urn_value'::text
             ELSE t.share_urn_value
         END AS share_urn_value,
         CASE
-            WHEN b.before ? 'is_empty_repost'::text THEN r.is_empty_repost
+            WHEN b.before ? 'is_empty_repost'::text THEN (b.before ->> 'is_empty_repost'::text)::boolean
             ELSE t.is_empty_repost
         END AS is_empty_repost,
         CASE
-            WHEN b.before ? 'repost_urn_type'::text THEN r.repost_urn_type
+            WHEN b.before ? 'repost_urn_type'::text THEN b.before ->> 'repost_urn_type'::text
             ELSE t.repost_urn_type
         END AS repost_urn_type,
         CASE
-            WHEN b.before ? 'repost_urn_value'::text THEN r.repost_urn_value
+            WHEN b.before ? 'repost_urn_value'::text THEN b.before ->> 'repost_urn_value'::text
             ELSE t.repost_urn_value
         END AS repost_urn_value,
         CASE
-            WHEN b.before ? 'video_url'::text THEN r.video_url
+            WHEN b.before ? 'video_url'::text THEN b.before ->> 'video_url'::text
             ELSE t.video_url
         END AS video_url,
         CASE
-            WHEN b.before ? 'text'::text THEN r.text
+            WHEN b.before ? 'text'::text THEN b.before ->> 'text'::text
             ELSE t.text
         END AS text,
+    ( SELECT d.comment_count
+           FROM fact_pronet_post_daily d
+          WHERE d.post_urn_type = b.post_urn_type AND d.post_urn_value = b.post_urn_value AND d._seen_at < b.changed_at AND d.comment_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS comment_count,
+    ( SELECT d.share_count
+           FROM fact_pronet_post_daily d
+          WHERE d.post_urn_type = b.post_urn_type AND d.post_urn_value = b.post_urn_value AND d._seen_at < b.changed_at AND d.share_count IS NOT NULL
+          ORDER BY d.date DESC
+         LIMIT 1) AS share_count,
         CASE
-            WHEN b.before ? 'event_url'::text THEN r.event_url
+            WHEN b.before ? 'reactions_count'::text THEN (b.before ->> 'reactions_count'::text)::bigint
+            ELSE t.reactions_count
+        END AS reactions_count,
+        CASE
+            WHEN b.before ? 'event_url'::text THEN b.before ->> 'event_url'::text
             ELSE t.event_url
         END AS event_url,
         CASE
-            WHEN b.before ? 'event_title'::text THEN r.event_title
+            WHEN b.before ? 'event_title'::text THEN b.before ->> 'event_title'::text
             ELSE t.event_title
         END AS event_title,
         CASE
-            WHEN b.before ? 'event_date'::text THEN r.event_date
+            WHEN b.before ? 'event_date'::text THEN b.before ->> 'event_date'::text
             ELSE t.event_date
         END AS event_date,
         CASE
-            WHEN b.before ? 'event_participant_count'::text THEN r.event_participant_count
+            WHEN b.before ? 'event_participant_count'::text THEN (b.before ->> 'event_participant_count'::text)::bigint
             ELSE t.event_participant_count
         END AS event_participant_count,
         CASE
-            WHEN b.before ? 'article_url'::text THEN r.article_url
+            WHEN b.before ? 'article_url'::text THEN b.before ->> 'article_url'::text
             ELSE t.article_url
         END AS article_url,
         CASE
-            WHEN b.before ? 'article_urn_type'::text THEN r.article_urn_type
+            WHEN b.before ? 'article_urn_type'::text THEN b.before ->> 'article_urn_type'::text
             ELSE t.article_urn_type
         END AS article_urn_type,
         CASE
-            WHEN b.before ? 'article_urn_value'::text THEN r.article_urn_value
+            WHEN b.before ? 'article_urn_value'::text THEN b.before ->> 'article_urn_value'::text
             ELSE t.article_urn_value
         END AS article_urn_value,
         CASE
-            WHEN b.before ? 'article_title'::text THEN r.article_title
+            WHEN b.before ? 'article_title'::text THEN b.before ->> 'article_title'::text
             ELSE t.article_title
         END AS article_title,
         CASE
-            WHEN b.before ? 'article_subtitle'::text THEN r.article_subtitle
+            WHEN b.before ? 'article_subtitle'::text THEN b.before ->> 'article_subtitle'::text
             ELSE t.article_subtitle
         END AS article_subtitle,
         CASE
-            WHEN b.before ? 'article_description'::text THEN r.article_description
+            WHEN b.before ? 'article_description'::text THEN b.before ->> 'article_description'::text
             ELSE t.article_description
         END AS article_description,
         CASE
-            WHEN b.before ? 'document_urn_type'::text THEN r.document_urn_type
+            WHEN b.before ? 'document_urn_type'::text THEN b.before ->> 'document_urn_type'::text
             ELSE t.document_urn_type
         END AS document_urn_type,
         CASE
-            WHEN b.before ? 'document_urn_value'::text THEN r.document_urn_value
+            WHEN b.before ? 'document_urn_value'::text THEN b.before ->> 'document_urn_value'::text
             ELSE t.document_urn_value
         END AS document_urn_value,
         CASE
-            WHEN b.before ? 'document_url'::text THEN r.document_url
+            WHEN b.before ? 'document_url'::text THEN b.before ->> 'document_url'::text
             ELSE t.document_url
         END AS document_url,
         CASE
-            WHEN b.before ? 'document_title'::text THEN r.document_title
+            WHEN b.before ? 'document_title'::text THEN b.before ->> 'document_title'::text
             ELSE t.document_title
         END AS document_title,
         CASE
-            WHEN b.before ? 'document_total_images_count'::text THEN r.document_total_images_count
+            WHEN b.before ? 'document_total_images_count'::text THEN (b.before ->> 'document_total_images_count'::text)::bigint
             ELSE t.document_total_images_count
-        END AS document_total_images_count
+        END AS document_total_images_count,
+        CASE
+            WHEN b.before ? 'mentioned_count'::text THEN (b.before ->> 'mentioned_count'::text)::bigint
+            ELSE t.mentioned_count
+        END AS mentioned_count,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN pronet_posts t ON b.post_urn_type = t.urn_type AND b.post_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(url text, share_url text, author_internal_id_type text, author_internal_id_value text, author_urn_type text, author_urn_value text, author_name text, author_alias text, author_url text, author_headline text, share_urn_type text, share_urn_value text, is_empty_repost boolean, repost_urn_type text, repost_urn_value text, video_url text, text text, event_url text, event_title text, event_date text, event_participant_count bigint, article_url text, article_urn_type text, article_urn_value text, article_title text, article_subtitle text, article_description text, document_urn_type text, document_urn_value text, document_url text, document_title text, document_total_images_count bigint)
+     LEFT JOIN pronet_posts t ON b.post_urn_type = t.urn_type AND b.post_urn_value = t.urn_value
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.urn_type,
     t.urn_value,
@@ -4930,6 +5659,8 @@ UNION ALL
     t.author_alias,
     t.author_url,
     t.author_headline,
+    t.created_at,
+    t.created_at_epoch,
     t.share_urn_type,
     t.share_urn_value,
     t.is_empty_repost,
@@ -4937,6 +5668,9 @@ UNION ALL
     t.repost_urn_value,
     t.video_url,
     t.text,
+    t.comment_count,
+    t.share_count,
+    t.reactions_count,
     t.event_url,
     t.event_title,
     t.event_date,
@@ -4951,7 +5685,9 @@ UNION ALL
     t.document_urn_value,
     t.document_url,
     t.document_title,
-    t.document_total_images_count
+    t.document_total_images_count,
+    t.mentioned_count,
+    t.extra
    FROM pronet_posts t
      LEFT JOIN ( SELECT pronet_post_changes.post_urn_type,
             pronet_post_changes.post_urn_value,
@@ -5010,7 +5746,7 @@ create view sluice."pronet_posts_presence" (
      LEFT JOIN entity item ON item.key = SUBSTRING(sha256(convert_to(((('pronet_posts/'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8)
      LEFT JOIN entity nested ON nested.key = SUBSTRING(sha256(convert_to(((('pronet_posts>'::text || octet_length(t.urn_type)) || ':'::text) || t.urn_type) || t.urn_value, 'UTF8'::name)) FROM 1 FOR 8);
 
--- Schools that a person lists, in the person’s order, as they were: one row per education and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Schools that a person lists, in the person’s order, as they were: one row per education and version. A version begins when an answer shows a change. Image addresses are not included. A row that a complete answer no longer lists has no current version. Foreign keys by time: company_urn_type, company_urn_value to pronet_companies_history; company_industry_type, company_industry_value to pronet_industries_history; company_industry_full_urn_type, company_industry_full_urn_value to pronet_industries_history.
 create view sluice."pronet_user_educations_history" (
   -- URN type of the requested person.
   "user_urn_type" text,
@@ -5020,7 +5756,7 @@ create view sluice."pronet_user_educations_history" (
   "position" bigint,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -5055,96 +5791,121 @@ create view sluice."pronet_user_educations_history" (
   -- Years attended, as written. Personal data.
   "interval" text,
   -- The person’s description of the education. Personal data.
-  "description" text
+  "description" text,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.education_user_urn_type, each.education_user_urn_value, each.education_position, each.changed_at) each.education_user_urn_type,
             each.education_user_urn_value,
             each.education_position,
+            each.life,
             each.changed_at,
             each.before
-           FROM ( SELECT pronet_user_education_changes.education_user_urn_type,
-                    pronet_user_education_changes.education_user_urn_value,
-                    pronet_user_education_changes.education_position,
-                    pronet_user_education_changes.changed_at,
-                    pronet_user_education_changes._answer_id,
-                    jsonb_object_agg(pronet_user_education_changes.attribute, pronet_user_education_changes.from_value) OVER (PARTITION BY pronet_user_education_changes.education_user_urn_type, pronet_user_education_changes.education_user_urn_value, pronet_user_education_changes.education_position ORDER BY pronet_user_education_changes.changed_at DESC, pronet_user_education_changes._answer_id DESC) AS before
-                   FROM pronet_user_education_changes) each
+           FROM ( SELECT lives.education_user_urn_type,
+                    lives.education_user_urn_value,
+                    lives.education_position,
+                    lives.life,
+                    lives.changed_at,
+                    lives._answer_id,
+                    jsonb_object_agg(lives.attribute, lives.from_value) OVER (PARTITION BY lives.education_user_urn_type, lives.education_user_urn_value, lives.education_position, lives.life ORDER BY lives.changed_at DESC, lives._answer_id DESC) AS before
+                   FROM ( SELECT pronet_user_education_changes.education_user_urn_type,
+                            pronet_user_education_changes.education_user_urn_value,
+                            pronet_user_education_changes.education_position,
+                            pronet_user_education_changes.attribute,
+                            pronet_user_education_changes.changed_at,
+                            pronet_user_education_changes.from_value,
+                            pronet_user_education_changes.to_value,
+                            pronet_user_education_changes._answer_id,
+                            count(*) FILTER (WHERE pronet_user_education_changes.attribute = '_first_seen_at'::text AND pronet_user_education_changes.to_value IS NULL) OVER (PARTITION BY pronet_user_education_changes.education_user_urn_type, pronet_user_education_changes.education_user_urn_value, pronet_user_education_changes.education_position ORDER BY pronet_user_education_changes.changed_at DESC, pronet_user_education_changes._answer_id DESC) AS life
+                           FROM pronet_user_education_changes) lives) each
           ORDER BY each.education_user_urn_type, each.education_user_urn_value, each.education_position, each.changed_at, each._answer_id
         )
- SELECT t.user_urn_type,
-    t.user_urn_value,
-    t."position",
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.user_urn_type, t.user_urn_value, t."position" ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.education_user_urn_type AS user_urn_type,
+    b.education_user_urn_value AS user_urn_value,
+    b.education_position AS "position",
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.education_user_urn_type, b.education_user_urn_value, b.education_position ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'company_name'::text THEN r.company_name
+            WHEN b.before ? 'company_name'::text THEN b.before ->> 'company_name'::text
             ELSE t.company_name
         END AS company_name,
         CASE
-            WHEN b.before ? 'company_urn_type'::text THEN r.company_urn_type
+            WHEN b.before ? 'company_urn_type'::text THEN b.before ->> 'company_urn_type'::text
             ELSE t.company_urn_type
         END AS company_urn_type,
         CASE
-            WHEN b.before ? 'company_urn_value'::text THEN r.company_urn_value
+            WHEN b.before ? 'company_urn_value'::text THEN b.before ->> 'company_urn_value'::text
             ELSE t.company_urn_value
         END AS company_urn_value,
         CASE
-            WHEN b.before ? 'company_url'::text THEN r.company_url
+            WHEN b.before ? 'company_url'::text THEN b.before ->> 'company_url'::text
             ELSE t.company_url
         END AS company_url,
         CASE
-            WHEN b.before ? 'company_alias'::text THEN r.company_alias
+            WHEN b.before ? 'company_alias'::text THEN b.before ->> 'company_alias'::text
             ELSE t.company_alias
         END AS company_alias,
         CASE
-            WHEN b.before ? 'company_industry_type'::text THEN r.company_industry_type
+            WHEN b.before ? 'company_industry_type'::text THEN b.before ->> 'company_industry_type'::text
             ELSE t.company_industry_type
         END AS company_industry_type,
         CASE
-            WHEN b.before ? 'company_industry_value'::text THEN r.company_industry_value
+            WHEN b.before ? 'company_industry_value'::text THEN b.before ->> 'company_industry_value'::text
             ELSE t.company_industry_value
         END AS company_industry_value,
         CASE
-            WHEN b.before ? 'company_industry_full_urn_type'::text THEN r.company_industry_full_urn_type
+            WHEN b.before ? 'company_industry_full_urn_type'::text THEN b.before ->> 'company_industry_full_urn_type'::text
             ELSE t.company_industry_full_urn_type
         END AS company_industry_full_urn_type,
         CASE
-            WHEN b.before ? 'company_industry_full_urn_value'::text THEN r.company_industry_full_urn_value
+            WHEN b.before ? 'company_industry_full_urn_value'::text THEN b.before ->> 'company_industry_full_urn_value'::text
             ELSE t.company_industry_full_urn_value
         END AS company_industry_full_urn_value,
         CASE
-            WHEN b.before ? 'company_industry_full_name'::text THEN r.company_industry_full_name
+            WHEN b.before ? 'company_industry_full_name'::text THEN b.before ->> 'company_industry_full_name'::text
             ELSE t.company_industry_full_name
         END AS company_industry_full_name,
         CASE
-            WHEN b.before ? 'company_industry_full_hierarchy'::text THEN r.company_industry_full_hierarchy
+            WHEN b.before ? 'company_industry_full_hierarchy'::text THEN b.before ->> 'company_industry_full_hierarchy'::text
             ELSE t.company_industry_full_hierarchy
         END AS company_industry_full_hierarchy,
         CASE
-            WHEN b.before ? 'company_industry_full_description'::text THEN r.company_industry_full_description
+            WHEN b.before ? 'company_industry_full_description'::text THEN b.before ->> 'company_industry_full_description'::text
             ELSE t.company_industry_full_description
         END AS company_industry_full_description,
         CASE
-            WHEN b.before ? 'company_employee_range'::text THEN r.company_employee_range
+            WHEN b.before ? 'company_employee_range'::text THEN b.before ->> 'company_employee_range'::text
             ELSE t.company_employee_range
         END AS company_employee_range,
         CASE
-            WHEN b.before ? 'major'::text THEN r.major
+            WHEN b.before ? 'major'::text THEN b.before ->> 'major'::text
             ELSE t.major
         END AS major,
         CASE
-            WHEN b.before ? 'interval'::text THEN r."interval"
+            WHEN b.before ? 'interval'::text THEN b.before ->> 'interval'::text
             ELSE t."interval"
         END AS "interval",
         CASE
-            WHEN b.before ? 'description'::text THEN r.description
+            WHEN b.before ? 'description'::text THEN b.before ->> 'description'::text
             ELSE t.description
-        END AS description
+        END AS description,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN pronet_user_educations t ON b.education_user_urn_type = t.user_urn_type AND b.education_user_urn_value = t.user_urn_value AND b.education_position = t."position" AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(company_name text, company_urn_type text, company_urn_value text, company_url text, company_alias text, company_industry_type text, company_industry_value text, company_industry_full_urn_type text, company_industry_full_urn_value text, company_industry_full_name text, company_industry_full_hierarchy text, company_industry_full_description text, company_employee_range text, major text, "interval" text, description text)
+     LEFT JOIN pronet_user_educations t ON b.education_user_urn_type = t.user_urn_type AND b.education_user_urn_value = t.user_urn_value AND b.education_position = t."position" AND b.life = 0
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.user_urn_type,
     t.user_urn_value,
@@ -5167,7 +5928,8 @@ UNION ALL
     t.company_employee_range,
     t.major,
     t."interval",
-    t.description
+    t.description,
+    t.extra
    FROM pronet_user_educations t
      LEFT JOIN ( SELECT pronet_user_education_changes.education_user_urn_type,
             pronet_user_education_changes.education_user_urn_value,
@@ -5418,7 +6180,7 @@ create view sluice."pronet_user_search_hit_overview" (
    FROM pronet_user_search_hits h
      JOIN pronet_users u ON u.urn_type = h.user_urn_type AND u.urn_value = h.user_urn_value;
 
--- People of the professional network: one row per person, from searches, authorship, mentions and memberships, as they were: one row per user and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- People of the professional network: one row per person, from searches, authorship, mentions and memberships, as they were: one row per user and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."pronet_users_history" (
   -- The person’s URN. Type of the URN, such as fsd_profile.
   "urn_type" text,
@@ -5426,7 +6188,7 @@ create view sluice."pronet_users_history" (
   "urn_value" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -5445,7 +6207,9 @@ create view sluice."pronet_users_history" (
   -- Place as written on the profile. Personal data.
   "location" text,
   -- Whether the person states that they look for work.
-  "open_to_work" boolean
+  "open_to_work" boolean,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.user_urn_type, each.user_urn_value, each.changed_at) each.user_urn_type,
@@ -5460,46 +6224,58 @@ create view sluice."pronet_users_history" (
                    FROM pronet_user_changes) each
           ORDER BY each.user_urn_type, each.user_urn_value, each.changed_at, each._answer_id
         )
- SELECT t.urn_type,
-    t.urn_value,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.urn_type, t.urn_value ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.user_urn_type AS urn_type,
+    b.user_urn_value AS urn_value,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.user_urn_type, b.user_urn_value ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'internal_id_type'::text THEN r.internal_id_type
+            WHEN b.before ? 'internal_id_type'::text THEN b.before ->> 'internal_id_type'::text
             ELSE t.internal_id_type
         END AS internal_id_type,
         CASE
-            WHEN b.before ? 'internal_id_value'::text THEN r.internal_id_value
+            WHEN b.before ? 'internal_id_value'::text THEN b.before ->> 'internal_id_value'::text
             ELSE t.internal_id_value
         END AS internal_id_value,
         CASE
-            WHEN b.before ? 'name'::text THEN r.name
+            WHEN b.before ? 'name'::text THEN b.before ->> 'name'::text
             ELSE t.name
         END AS name,
         CASE
-            WHEN b.before ? 'alias'::text THEN r.alias
+            WHEN b.before ? 'alias'::text THEN b.before ->> 'alias'::text
             ELSE t.alias
         END AS alias,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
         CASE
-            WHEN b.before ? 'headline'::text THEN r.headline
+            WHEN b.before ? 'headline'::text THEN b.before ->> 'headline'::text
             ELSE t.headline
         END AS headline,
         CASE
-            WHEN b.before ? 'location'::text THEN r.location
+            WHEN b.before ? 'location'::text THEN b.before ->> 'location'::text
             ELSE t.location
         END AS location,
         CASE
-            WHEN b.before ? 'open_to_work'::text THEN r.open_to_work
+            WHEN b.before ? 'open_to_work'::text THEN (b.before ->> 'open_to_work'::text)::boolean
             ELSE t.open_to_work
-        END AS open_to_work
+        END AS open_to_work,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN pronet_users t ON b.user_urn_type = t.urn_type AND b.user_urn_value = t.urn_value AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(internal_id_type text, internal_id_value text, name text, alias text, url text, headline text, location text, open_to_work boolean)
+     LEFT JOIN pronet_users t ON b.user_urn_type = t.urn_type AND b.user_urn_value = t.urn_value
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.urn_type,
     t.urn_value,
@@ -5513,7 +6289,8 @@ UNION ALL
     t.url,
     t.headline,
     t.location,
-    t.open_to_work
+    t.open_to_work,
+    t.extra
    FROM pronet_users t
      LEFT JOIN ( SELECT pronet_user_changes.user_urn_type,
             pronet_user_changes.user_urn_value,
@@ -5821,7 +6598,7 @@ create view sluice."sec_filing_overview" (
     _changed_at AS changed_at
    FROM sec_filings f;
 
--- Documents of public company filings; one filing has one accession number and several documents, as they were: one row per filing and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Documents of public company filings; one filing has one accession number and several documents, as they were: one row per filing and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."sec_filings_history" (
   -- Number of the filing; shared by all its documents.
   "accession_number" text,
@@ -5829,7 +6606,7 @@ create view sluice."sec_filings_history" (
   "file_name" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
@@ -5841,8 +6618,24 @@ create view sluice."sec_filings_history" (
   "file_date" date,
   -- Last day of the reported period.
   "period_ending" date,
+  -- Number of elements: central index keys of the filers, in the order of display_names but not of the other lists. Null if not reported; 0 if there are none.
+  "ciks_count" bigint,
+  -- Number of elements: names of the filers, in the order of ciks. Null if not reported; 0 if there are none.
+  "display_names_count" bigint,
   -- Description of the document.
-  "file_description" text
+  "file_description" text,
+  -- Number of elements: business locations of the filers. Null if not reported; 0 if there are none.
+  "biz_locations_count" bigint,
+  -- Number of elements: states of business. Null if not reported; 0 if there are none.
+  "biz_states_count" bigint,
+  -- Number of elements: states of incorporation. Null if not reported; 0 if there are none.
+  "inc_states_count" bigint,
+  -- Number of elements: standard industrial classification codes. Null if not reported; 0 if there are none.
+  "sics_count" bigint,
+  -- Number of elements: items that the filing reports on, such as 2.02. Null if not reported; 0 if there are none.
+  "items_count" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.filing_accession_number, each.filing_file_name, each.changed_at) each.filing_accession_number,
@@ -5857,34 +6650,74 @@ create view sluice."sec_filings_history" (
                    FROM sec_filing_changes) each
           ORDER BY each.filing_accession_number, each.filing_file_name, each.changed_at, each._answer_id
         )
- SELECT t.accession_number,
-    t.file_name,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.accession_number, t.file_name ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.filing_accession_number AS accession_number,
+    b.filing_file_name AS file_name,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.filing_accession_number, b.filing_file_name ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'document_url'::text THEN r.document_url
+            WHEN b.before ? 'document_url'::text THEN b.before ->> 'document_url'::text
             ELSE t.document_url
         END AS document_url,
         CASE
-            WHEN b.before ? 'filing_type'::text THEN r.filing_type
+            WHEN b.before ? 'filing_type'::text THEN b.before ->> 'filing_type'::text
             ELSE t.filing_type
         END AS filing_type,
         CASE
-            WHEN b.before ? 'file_date'::text THEN r.file_date
+            WHEN b.before ? 'file_date'::text THEN (b.before ->> 'file_date'::text)::date
             ELSE t.file_date
         END AS file_date,
         CASE
-            WHEN b.before ? 'period_ending'::text THEN r.period_ending
+            WHEN b.before ? 'period_ending'::text THEN (b.before ->> 'period_ending'::text)::date
             ELSE t.period_ending
         END AS period_ending,
         CASE
-            WHEN b.before ? 'file_description'::text THEN r.file_description
+            WHEN b.before ? 'ciks_count'::text THEN (b.before ->> 'ciks_count'::text)::bigint
+            ELSE t.ciks_count
+        END AS ciks_count,
+        CASE
+            WHEN b.before ? 'display_names_count'::text THEN (b.before ->> 'display_names_count'::text)::bigint
+            ELSE t.display_names_count
+        END AS display_names_count,
+        CASE
+            WHEN b.before ? 'file_description'::text THEN b.before ->> 'file_description'::text
             ELSE t.file_description
-        END AS file_description
+        END AS file_description,
+        CASE
+            WHEN b.before ? 'biz_locations_count'::text THEN (b.before ->> 'biz_locations_count'::text)::bigint
+            ELSE t.biz_locations_count
+        END AS biz_locations_count,
+        CASE
+            WHEN b.before ? 'biz_states_count'::text THEN (b.before ->> 'biz_states_count'::text)::bigint
+            ELSE t.biz_states_count
+        END AS biz_states_count,
+        CASE
+            WHEN b.before ? 'inc_states_count'::text THEN (b.before ->> 'inc_states_count'::text)::bigint
+            ELSE t.inc_states_count
+        END AS inc_states_count,
+        CASE
+            WHEN b.before ? 'sics_count'::text THEN (b.before ->> 'sics_count'::text)::bigint
+            ELSE t.sics_count
+        END AS sics_count,
+        CASE
+            WHEN b.before ? 'items_count'::text THEN (b.before ->> 'items_count'::text)::bigint
+            ELSE t.items_count
+        END AS items_count,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN sec_filings t ON b.filing_accession_number = t.accession_number AND b.filing_file_name = t.file_name AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(document_url text, filing_type text, file_date date, period_ending date, file_description text)
+     LEFT JOIN sec_filings t ON b.filing_accession_number = t.accession_number AND b.filing_file_name = t.file_name
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.accession_number,
     t.file_name,
@@ -5895,7 +6728,15 @@ UNION ALL
     t.filing_type,
     t.file_date,
     t.period_ending,
-    t.file_description
+    t.ciks_count,
+    t.display_names_count,
+    t.file_description,
+    t.biz_locations_count,
+    t.biz_states_count,
+    t.inc_states_count,
+    t.sics_count,
+    t.items_count,
+    t.extra
    FROM sec_filings t
      LEFT JOIN ( SELECT sec_filing_changes.filing_accession_number,
             sec_filing_changes.filing_file_name,
@@ -6699,18 +7540,20 @@ create view sluice."web_page_overview" (
    FROM web_pages p
      CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
--- Web pages as parsed: one row per requested address and set of content options, as they were: one row per page and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.
+-- Web pages as parsed: one row per requested address and set of content options, as they were: one row per page and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."web_pages_history" (
   -- SHA-256, in hex, of the requested address and the content options. Personal data.
   "page_key" text,
   -- Receipt of the answer that showed this version first.
   "valid_from" timestamp with time zone,
-  -- Receipt of the answer that showed the next version; null for the current one.
+  -- Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.
   "valid_to" timestamp with time zone,
   -- Whether it is the current version.
   "is_current" boolean,
   -- Requested address. Personal data.
   "requested_url" text,
+  -- Content options that differ from the service’s defaults.
+  "options" jsonb,
   -- SHA-256, in hex, of: Content of the page after cleaning; may be empty. Personal data.
   "cleaned_html_sha256" text,
   -- Address of the original page; after redirects it may differ from the requested address. Personal data.
@@ -6718,7 +7561,17 @@ create view sluice."web_pages_history" (
   -- Title of the page. Personal data.
   "title" text,
   -- Description in the page’s head. Personal data.
-  "meta_description" text
+  "meta_description" text,
+  -- Further metadata, as sent. Personal data.
+  "metadata" jsonb,
+  -- Number of elements: addresses that the page links to. Null if not reported; 0 if there are none.
+  "links_count" bigint,
+  -- Number of elements: e-mail addresses on the page. Null if not reported; 0 if there are none.
+  "emails_count" bigint,
+  -- Number of elements: phone numbers on the page. Null if not reported; 0 if there are none.
+  "phones_count" bigint,
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
+  "extra" jsonb
 ) as
  WITH past AS (
          SELECT DISTINCT ON (each.page_key, each.changed_at) each.page_key,
@@ -6731,43 +7584,81 @@ create view sluice."web_pages_history" (
                    FROM web_page_changes) each
           ORDER BY each.page_key, each.changed_at, each._answer_id
         )
- SELECT t.page_key,
-    COALESCE(lag(b.changed_at) OVER (PARTITION BY t.page_key ORDER BY b.changed_at), t._first_seen_at) AS valid_from,
+ SELECT b.page_key,
+    GREATEST(lag(b.changed_at) OVER (PARTITION BY b.page_key ORDER BY b.changed_at),
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END) AS valid_from,
     b.changed_at AS valid_to,
     false AS is_current,
         CASE
-            WHEN b.before ? 'requested_url'::text THEN r.requested_url
+            WHEN b.before ? 'requested_url'::text THEN b.before ->> 'requested_url'::text
             ELSE t.requested_url
         END AS requested_url,
         CASE
-            WHEN b.before ? 'cleaned_html'::text THEN r.cleaned_html
+            WHEN b.before ? 'options'::text THEN (b.before ->> 'options'::text)::jsonb
+            ELSE t.options
+        END AS options,
+        CASE
+            WHEN b.before ? 'cleaned_html'::text THEN b.before ->> 'cleaned_html'::text
             ELSE encode(sha256(convert_to(t.cleaned_html, 'UTF8'::name)), 'hex'::text)
         END AS cleaned_html_sha256,
         CASE
-            WHEN b.before ? 'url'::text THEN r.url
+            WHEN b.before ? 'url'::text THEN b.before ->> 'url'::text
             ELSE t.url
         END AS url,
         CASE
-            WHEN b.before ? 'title'::text THEN r.title
+            WHEN b.before ? 'title'::text THEN b.before ->> 'title'::text
             ELSE t.title
         END AS title,
         CASE
-            WHEN b.before ? 'meta_description'::text THEN r.meta_description
+            WHEN b.before ? 'meta_description'::text THEN b.before ->> 'meta_description'::text
             ELSE t.meta_description
-        END AS meta_description
+        END AS meta_description,
+        CASE
+            WHEN b.before ? 'metadata'::text THEN (b.before ->> 'metadata'::text)::jsonb
+            ELSE t.metadata
+        END AS metadata,
+        CASE
+            WHEN b.before ? 'links_count'::text THEN (b.before ->> 'links_count'::text)::bigint
+            ELSE t.links_count
+        END AS links_count,
+        CASE
+            WHEN b.before ? 'emails_count'::text THEN (b.before ->> 'emails_count'::text)::bigint
+            ELSE t.emails_count
+        END AS emails_count,
+        CASE
+            WHEN b.before ? 'phones_count'::text THEN (b.before ->> 'phones_count'::text)::bigint
+            ELSE t.phones_count
+        END AS phones_count,
+        CASE
+            WHEN b.before ? 'extra'::text THEN (b.before ->> 'extra'::text)::jsonb
+            ELSE t.extra
+        END AS extra
    FROM past b
-     JOIN web_pages t ON b.page_key = t.page_key AND b.changed_at > t._first_seen_at
-     CROSS JOIN LATERAL jsonb_to_record(b.before) r(requested_url text, cleaned_html text, url text, title text, meta_description text)
+     LEFT JOIN web_pages t ON b.page_key = t.page_key
+  WHERE b.changed_at >
+        CASE
+            WHEN b.before ? '_first_seen_at'::text THEN (b.before ->> '_first_seen_at'::text)::timestamp with time zone
+            ELSE t._first_seen_at
+        END
 UNION ALL
  SELECT t.page_key,
     GREATEST(t._first_seen_at, l.changed_at) AS valid_from,
     NULL::timestamp with time zone AS valid_to,
     true AS is_current,
     t.requested_url,
+    t.options,
     encode(sha256(convert_to(t.cleaned_html, 'UTF8'::name)), 'hex'::text) AS cleaned_html_sha256,
     t.url,
     t.title,
-    t.meta_description
+    t.meta_description,
+    t.metadata,
+    t.links_count,
+    t.emails_count,
+    t.phones_count,
+    t.extra
    FROM web_pages t
      LEFT JOIN ( SELECT web_page_changes.page_key,
             max(web_page_changes.changed_at) AS changed_at

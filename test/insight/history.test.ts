@@ -1,5 +1,6 @@
 /** Numbers by day and the log of changes over a few days of syncs, and what a replay makes of them. */
 import { expect, it } from 'vitest';
+import { readRowChanges } from '../../src/insight/row-changes.ts';
 import { DAY_MS } from '../flow/clock.ts';
 import { rowsOf, select, versionsOf } from '../flow/rows.ts';
 import { sceneIn, service } from '../flow/scene.ts';
@@ -9,22 +10,48 @@ const CONFIG = `${service()}
 syncs:
   microbloggers: { endpoint: microblog.user, for_each: { user: [north_trail] } }
   groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
+  schools: { endpoint: pronet.user.education, for_each: { urn: [fsd_profile:p] }, request: { count: 9 } }
 `;
 
-/** The values that the service reports each day: followers, then the name; the address of the portrait differs every time. */
+/**
+ * The values that the service reports each day: followers, the name, the members of the group, and the schools; the
+ * address of the portrait differs every time.
+ */
 const DAYS = [
-  [10, 'North Trail'],
-  [10, 'North Trail'],
-  [12, 'North Trail Co'],
-  [9, 'North Trail'],
+  [10, 'North Trail', { ann: 'owner', bob: 'member' }, ['MIT', 'ETH']],
+  [10, 'North Trail', { ann: 'owner', bob: 'owner' }, ['MIT']],
+  [12, 'North Trail Co', { ann: 'owner' }, ['MIT', 'KTH']],
+  [9, 'North Trail', { ann: 'owner', bob: 'member' }, []],
 ] as const;
+
+const MEMBERS = `select user_urn_value as who, role as what, valid_from::date::text as from, valid_to::date::text as to
+  from sluice.pronet_group_members_history order by 1, 3`;
+const SCHOOLS = `select position::int as who, major as what, valid_from::date::text as from, valid_to::date::text as to
+  from sluice.pronet_user_educations_history order by 1, 3`;
+const NUMBERS = `select name as who, follower_count::int as what, valid_from::date::text as from, valid_to::date::text as to
+  from sluice.microblog_users_history order by 3`;
 
 anyWarehouse('history', (open) => {
   it('has a row for each day seen and a line for each change, the same after a replay and a rebuild', async () => {
     let day = 0;
     const scene = await sceneIn(await open(), {
       respond: ({ endpoint, number }) => {
-        const [followers, name] = DAYS[day] ?? [];
+        const [followers, name, members = {}, schools = []] = DAYS[day] ?? [];
+        if (endpoint === 'pronet.group')
+          return {
+            body: [
+              {
+                urn: { type: 'group', value: '1001' },
+                member_count: day,
+                members: Object.entries(members).map(([value, role]) => ({
+                  user: { urn: { type: 'fsd_profile', value } },
+                  role,
+                })),
+              },
+            ],
+          };
+        if (endpoint === 'pronet.user.education')
+          return { body: schools.map((major) => ({ company: { name: 'School' }, major })) };
         const user = {
           rest_id: '7',
           name,
@@ -54,6 +81,28 @@ anyWarehouse('history', (open) => {
       { attribute: 'name', from_value: 'North Trail', to_value: 'North Trail Co', day: '2026-03-08' },
       { attribute: 'name', from_value: 'North Trail Co', to_value: 'North Trail', day: '2026-03-09' },
     ]);
+    const [first, second, third, fourth] = ['2026-03-06', '2026-03-07', '2026-03-08', '2026-03-09'];
+    expect(await select(scene.warehouse, MEMBERS)).toEqual([
+      { who: 'ann', what: 'owner', from: first, to: null },
+      { who: 'bob', what: 'member', from: first, to: second },
+      { who: 'bob', what: 'owner', from: second, to: third },
+      { who: 'bob', what: 'member', from: fourth, to: null },
+    ]);
+    expect(await select(scene.warehouse, SCHOOLS)).toEqual([
+      { who: 0, what: 'MIT', from: first, to: fourth },
+      { who: 1, what: 'ETH', from: first, to: second },
+      { who: 1, what: 'KTH', from: third, to: fourth },
+    ]);
+    expect(await select(scene.warehouse, NUMBERS)).toEqual([
+      { who: 'North Trail', what: 10, from: first, to: third },
+      { who: 'North Trail Co', what: 12, from: third, to: fourth },
+      { who: 'North Trail', what: 9, from: fourth, to: null },
+    ]);
+    // Each round of the three syncs has three runs, and each day two rounds.
+    const lastDay = { after: String((DAYS.length - 1) * 6), through: null, sync: 'schools' };
+    expect(await readRowChanges(scene.warehouse, lastDay)).toEqual([
+      { table: 'pronet_user_educations', new: 0, changed: 0, gone: 2 },
+    ]);
     const all = { machinery: true, volatile: true };
     const before = await rowsOf(scene.warehouse, all);
     expect(before['fact_pronet_group_daily']).toHaveLength(DAYS.length);
@@ -62,5 +111,5 @@ anyWarehouse('history', (open) => {
     expect(await versionsOf(scene.warehouse)).toEqual(versions);
     await scene.replay({ rebuild: true });
     expect(await rowsOf(scene.warehouse, all)).toEqual(before);
-  });
+  }, 180_000);
 });

@@ -131,7 +131,7 @@ eachWarehouse('the log of changes', (open) => {
     ).toEqual([{ table_name: 'microblog_users', entity_key: '1', changed_on: '2026-03-01', answer_id: '3' }]);
   });
 
-  it('has no line for addresses of images, numbers of the day, lists and first sightings', async () => {
+  it('has no line for addresses of images, numbers of the day and first sightings, and lines for instants and JSON', async () => {
     const warehouse = await open();
     const load = loaderOf(warehouse, MICROBLOG);
     await load(
@@ -139,8 +139,8 @@ eachWarehouse('the log of changes', (open) => {
         image: 'https://x/1?sig=1',
         banner_url: 'b1',
         follower_count: 1,
-        mentions: ['a'],
         created_at: 1_700_000_000,
+        other: { b: 1, a: 'x' },
       }),
     );
     await load(
@@ -148,15 +148,24 @@ eachWarehouse('the log of changes', (open) => {
         image: 'https://x/1?sig=2',
         banner_url: 'b2',
         follower_count: 2,
-        mentions: [],
-        created_at: 1_700_000_000_000,
+        created_at: 1_700_000_000,
+        other: { a: 'x', b: 1 },
       }),
     );
     expect(await log(warehouse)).toEqual([]);
-    const left = MICROBLOG.changes?.attributes.filter((it) =>
-      /image|banner|count|_at|epoch|^_|extra|rest_id$/.test(it),
-    );
-    expect(left).toEqual(['professional_rest_id']);
+    await load(microblogger(3, { follower_count: 2, created_at: 1_700_000_001, other: { a: 'y' } }));
+    expect(await log(warehouse)).toEqual([
+      '3 created_at 2023-11-14T22:13:20.000000Z -> 2023-11-14T22:13:21.000000Z',
+      '3 created_at_epoch 1700000000 -> 1700000001',
+      '3 extra {"other":{"a":"x","b":1}} -> {"other":{"a":"y"}}',
+    ]);
+    const followed = MICROBLOG.changes?.attributes ?? [];
+    const left = MICROBLOG.columns.filter(({ name }) => !name.startsWith('_') && !followed.includes(name));
+    expect(left.map(({ name }) => name).filter((name) => !/_count$/.test(name))).toEqual([
+      'rest_id',
+      'image',
+      'banner_url',
+    ]);
   });
 
   it('has no line for what a preview left out, or for what it reports with less detail', async () => {

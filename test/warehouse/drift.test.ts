@@ -59,14 +59,14 @@ eachWarehouse('schema', (open, kind) => {
     ],
     [
       'a lost column',
-      'alter table sluice.web_pages drop column metadata',
+      'alter table sluice.pronet_posts drop column event_image',
       [
         {
           ...analyst,
-          relation: 'web_pages',
-          part: 'metadata',
+          relation: 'pronet_posts',
+          part: 'event_image',
           kind: 'missing',
-          message: 'column metadata is declared and does not exist',
+          message: 'column event_image is declared and does not exist',
         },
       ],
     ],

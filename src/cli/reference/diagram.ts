@@ -6,7 +6,7 @@ import { generated, page } from './markdown.ts';
 
 const TOPIC_OF: ReadonlyMap<Table, Topic> = new Map<Table, Topic>([
   ...rootTables.flatMap((root) =>
-    [root, ...root.children, root.daily, root.changes].flatMap((it) =>
+    [root, ...root.children, root.daily, root.changes, ...root.children.map((it) => it.changes)].flatMap((it) =>
       it ? [[it, root.resource.topic] as const] : [],
     ),
   ),

@@ -2,12 +2,12 @@
 import { catalog } from '../../service/catalog.ts';
 import type { ListElement, Fields, ObservationSpec, Resource } from '../../service/model.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
-import { childTableName, tables } from '../../warehouse/schema/tables.ts';
-import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
+import { childTableName, rootTables } from '../../warehouse/schema/tables.ts';
+import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 
 /** Columns of a table that describe an entity of another table. */
 export interface Reference {
-  readonly table: Table;
+  readonly table: RootTable | ChildTable;
   /** The columns that name the entity, in the order of its key. */
   readonly key: readonly string[];
   /** All columns about the entity, including the key. */
@@ -50,7 +50,11 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
   return found;
 }
 
-function elementReferences(table: Table, element: Extract<ListElement, { of: 'object' }>, to: Resource): Reference[] {
+function elementReferences(
+  table: Reference['table'],
+  element: Extract<ListElement, { of: 'object' }>,
+  to: Resource,
+): Reference[] {
   const own = observes(element.observation, to)
     ? [referenceIn(table, '', keyUnder(element.observation, '', to), true)]
     : [];
@@ -75,13 +79,13 @@ const observes = (observation: ObservationSpec | undefined, to: Resource): boole
 const keyUnder = (observation: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
   to.key.map((key) => prefix + (observation?.bare ? key.replace(/^urn_/, '') : key));
 
-function referenceIn(table: Table, prefix: string, key: readonly string[], isElement: boolean): Reference {
+function referenceIn(table: Reference['table'], prefix: string, key: readonly string[], isElement: boolean): Reference {
   const names = table.columns.map(({ name }) => name);
   return { table, key, columns: names.filter((name) => name.startsWith(prefix)), isElement };
 }
 
-function tableNamed(name: string): Table {
-  const table = tables.find((it) => it.name === name);
+function tableNamed(name: string): Reference['table'] {
+  const table = rootTables.flatMap((it) => [it, ...it.children]).find((it) => it.name === name);
   if (!table) throw new Error(`there is no table ${name}`);
   return table;
 }

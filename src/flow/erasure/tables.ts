@@ -45,15 +45,22 @@ export async function eraseRows(
   const asOwner = referenceColumnNames(table.resource.noun, table.key);
   for (const other of rootTables) {
     const isGiven = other.key.some((name) => other.resource.fields[name]?.shape === 'given');
-    if (isGiven && answers.length > 0)
-      await erase(other.name, sql`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])`);
-    if (other.resource.owner?.join() === asOwner.join()) await erase(other.name, keyEquals(asOwner, key));
+    // The log of owned rows stays when an answer removes them.
+    for (const it of other.resource.owner ? [other, other.changes] : [other]) {
+      if (!it) continue;
+      if (isGiven && answers.length > 0)
+        await erase(it.name, sql`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])`);
+      const owner = 'entityKey' in it ? asOwner.map((name) => it.entityKey[other.key.indexOf(name)] ?? '') : asOwner;
+      if (other.resource.owner?.join() === asOwner.join()) await erase(it.name, keyEquals(owner, key));
+    }
   }
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
   await eraseReferences(db, schema, erased.target, touched);
   // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
   for (const owned of [...table.children, table.daily, table.changes])
     if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
+  for (const { changes, parentKey } of table.children)
+    if (changes) await erase(changes.name, keyEquals(parentKey, key));
   await erase(table.name, keyEquals(table.key, key));
   await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
 }
@@ -75,6 +82,11 @@ async function eraseReferences(
       ${change} where ${keyEquals(columns, key)}
       returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
+    if (isElement && of.changes) {
+      const { numAffectedRows } = await sql`
+        delete from ${tableId(schema, of.changes.name)} where ${keyEquals(columns, key)}`.execute(db);
+      touched.note(of.changes.name, Number(numAffectedRows ?? 0n));
+    }
     for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
     if (of === root && root.changes) {
       const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));

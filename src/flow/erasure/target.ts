@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../normalize/scope.ts';
 import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { RootTable } from '../../warehouse/schema/table-types.ts';
+import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
@@ -63,20 +63,22 @@ export async function noteRows(
   const own = await sql<JsonObject>`
     select * from ${tableId(where.schema, table.name)} where ${keyEquals(table.key, key)}`.execute(db);
   for (const row of own.rows) register.note(row);
-  if (table.changes) {
-    const { name, entityKey } = table.changes;
+  const noteLog = async (log: ChangeTable, of: readonly string[], prefix?: string): Promise<void> => {
     const before = await sql<{ attribute: string; texts: readonly (string | null)[] }>`
-      select attribute, array[from_value, to_value] as texts from ${tableId(where.schema, name)}
-      where ${keyEquals(entityKey, key)}`.execute(db);
-    for (const { attribute, texts } of before.rows) for (const text of texts) register.note({ [attribute]: text });
-  }
+      select attribute, array[from_value, to_value] as texts from ${tableId(where.schema, log.name)}
+      where ${keyEquals(of, key)}`.execute(db);
+    for (const { attribute, texts } of before.rows)
+      for (const text of texts) register.note({ [attribute]: text }, prefix);
+  };
+  if (table.changes) await noteLog(table.changes, table.changes.entityKey);
   const known = await sql<{ name: string }>`
     select name from ${tableId(where.ops, 'identities')}
     where resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`.execute(db);
   for (const { name } of known.rows) register.note({ alias: name });
-  for (const { table: other, key: columns, columns: all } of referencesTo(table)) {
+  for (const { table: other, key: columns, columns: all, isElement } of referencesTo(table)) {
     const prefix = (columns[0] ?? '').slice(0, -(table.key[0] ?? '').length);
     if (!all.some((column) => IDENTIFYING_FIELDS.includes(column.slice(prefix.length)))) continue;
+    if (isElement && other.changes) await noteLog(other.changes, columns, prefix);
     const mentions = await sql<JsonObject>`
       select distinct ${sql.join(all.filter((it) => !it.startsWith('_')).map((it) => sql`${sql.ref(it)}::text as ${sql.ref(it)}`))}
       from ${tableId(where.schema, other.name)} where ${keyEquals(columns, key)}`.execute(db);

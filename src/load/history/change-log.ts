@@ -1,16 +1,18 @@
 /**
  * Logs changes of an entity's attributes: the values before and after, the time and the answer. The log follows the
  * row, so a lesser observation that leaves the row unchanged logs nothing. A late answer, loaded after a newer one, is
- * inserted between the known changes.
+ * inserted between the known changes. A row that an answer removes becomes null in all attributes.
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { CAME } from '../../warehouse/schema/history-tables.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { RowChange } from '../merge/receipt-builder.ts';
 import { insertChanges, insertLateChanges } from './change-log-sql.ts';
 import type { MergeResult } from '../merge/merge.ts';
-import { loadStates } from '../merge/stored-rows.ts';
+import { loadRows, type StoredRow } from '../merge/stored-rows.ts';
+import type { DeletedRow } from '../write-table.ts';
 import type { AnswerReceived, AnswerRows, HistoryTarget, ObservationsById } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
@@ -24,7 +26,8 @@ export interface ComparedRow {
   readonly changes: readonly RowChange[];
 }
 
-interface Change {
+/** One line of a log; `id` holds the key. */
+export interface Change {
   readonly id: string;
   readonly attribute: string;
   readonly from: string | null;
@@ -33,46 +36,88 @@ interface Change {
 }
 
 /**
- * Logs the changes of a table's entities; does nothing for a table without a log. Call it after new rows are inserted
- * and the others are locked, but before they are updated, since it reads their old values.
+ * Logs the changes of a table's entities, and the rows that answers remove; does nothing for a table without a log. Call
+ * it after new rows are inserted and the others are locked, but before they are written, since it reads their old values.
  */
 export async function logChanges(
   target: HistoryTarget,
   seen: ObservationsById,
   results: readonly MergeResult[],
+  removed: readonly DeletedRow[],
 ): Promise<void> {
   const { executor, schema, table } = target;
   if (!table.changes) return;
   const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
   const changed = logged.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
-  const ids = changed.map(({ id }) => id);
-  const before = await loadStates(executor, schema, table, ids);
+  const ids = [...changed, ...removed].map(({ id }) => id);
+  const before = await loadRows(executor, schema, table, ids);
   const compared = logged.map(({ id, steps }): ComparedRow => {
     const rowChanges = steps.map(({ change }) => change);
-    return { id, before: before.get(id), answers: seen.get(id) ?? [], changes: rowChanges };
+    return { id, before: before.get(id)?.state, answers: seen.get(id) ?? [], changes: rowChanges };
   });
   await writeChanges(target, table.changes, compared);
+  await writeLines(target, table.changes, removalsOf(target, table.changes, before, removed));
 }
+
+/** The lines of removed rows, which the log keeps. */
+function removalsOf(
+  { table, contexts }: HistoryTarget,
+  log: ChangeTable,
+  before: ReadonlyMap<string, StoredRow>,
+  removed: readonly DeletedRow[],
+): Change[] {
+  const attributes = attributesOf(log, table);
+  return removed.flatMap(({ id, answer }) => {
+    const row = before.get(id);
+    const by = contexts[answer];
+    if (!row || !by) return [];
+    const values = attributes.map(({ name, slot, valueOf }) => [name, valueOf(row.state.values[slot])] as const);
+    return removal(id, by, [[CAME, row.firstSeenAt], ...values]);
+  });
+}
+
+/** The lines of a removed row, one for each value. */
+export const removal = (
+  id: string,
+  by: AnswerReceived,
+  values: readonly (readonly [attribute: string, value: string | null])[],
+): Change[] => values.flatMap(([attribute, from]) => (from === null ? [] : [{ id, attribute, from, to: null, by }]));
 
 /** The results that the log records. */
 const LOGGED: readonly RowChange[] = ['changed', 'superseded'];
 
 /** Writes the changes of these entities, and inserts late values between the known changes. */
 export async function writeChanges(
-  { executor, schema, table, contexts }: HistoryTarget,
+  target: HistoryTarget,
   log: ChangeTable,
   compared: readonly ComparedRow[],
 ): Promise<void> {
-  const attributes = log.attributes.map((name): Attribute => {
-    const valueOf = log.digested.includes(name) ? digestOfCell : textOf;
-    return { name, slot: table.slots.get(name) ?? -1, valueOf };
-  });
-  const changes = compared.flatMap((it) => changesOf(table, attributes, contexts, it));
-  if (changes.length > 0) await executor.write(insertChanges(schema, log), valuesOf(log, changes));
+  const { executor, schema, table, contexts } = target;
+  const attributes = attributesOf(log, table);
+  await writeLines(
+    target,
+    log,
+    compared.flatMap((it) => changesOf(table, attributes, contexts, it)),
+  );
   // One answer at a time, because each may move a change that the one before inserted.
   for (const late of lateOf(attributes, contexts, compared))
     await executor.write(insertLateChanges(schema, log), valuesOf(log, late));
 }
+
+/** Writes lines of a log; those that it has are ignored. */
+export async function writeLines(
+  { executor, schema }: Pick<HistoryTarget, 'executor' | 'schema'>,
+  log: ChangeTable,
+  changes: readonly Change[],
+): Promise<void> {
+  if (changes.length > 0) await executor.write(insertChanges(schema, log), valuesOf(log, changes));
+}
+
+const attributesOf = ({ attributes, digested }: ChangeTable, { slots }: RootTable): Attribute[] =>
+  attributes.map((name) => {
+    const valueOf = digested.includes(name) ? digestOfCell : textOf;
+    return { name, slot: slots.get(name) ?? -1, valueOf };
+  });
 
 /** A logged column, and its slot in a row. */
 interface Attribute {
@@ -114,7 +159,9 @@ function differences(attributes: readonly Attribute[], known: RowState, state: R
   });
 }
 
-const textOf = (cell: Cell | undefined): string | null => (cell === null || cell === undefined ? null : String(cell));
+/** The logged text of a cell. */
+export const textOf = (cell: Cell | undefined): string | null =>
+  cell === null || cell === undefined ? null : String(cell);
 
 const digestOfCell = (cell: Cell | undefined): string | null => {
   const text = textOf(cell);

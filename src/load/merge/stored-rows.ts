@@ -32,6 +32,13 @@ export async function loadHeads(
   return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
 }
 
+/** A stored row: its head, its state without lists, and the receipt of the first answer that contained it. */
+export interface StoredRow {
+  readonly head: StoredHead;
+  readonly state: RowState;
+  readonly firstSeenAt: string;
+}
+
 /** Returns the states of the entities that have a row, without their lists. */
 export async function loadStates(
   run: SqlExecutor,
@@ -39,24 +46,25 @@ export async function loadStates(
   table: RootTable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowState>> {
-  const rows = await rowsOf(run, schema, table, ids);
+  const rows = await loadRows(run, schema, table, ids);
   return new Map([...rows].map(([id, { state }]) => [id, state]));
 }
 
-/** Returns the rows of the entities that have one: their heads, and their states without lists. */
-async function rowsOf(
+/** Returns the rows of the entities that have one. */
+export async function loadRows(
   run: SqlExecutor,
   schema: string,
   table: RootTable,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, { readonly head: StoredHead; readonly state: RowState }>> {
+): Promise<ReadonlyMap<string, StoredRow>> {
   if (ids.length === 0) return new Map();
   const columns = table.columns.slice(0, table.slots.size);
   const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
   return new Map(
     found.map((row) => {
       const values = columns.map(({ name, type }) => cellOf(type, row[name] ?? null));
-      return [idOf(table, row), { head: headOf(table, row), state: { values, lists: [], detail: detailOf(row) } }];
+      const state = { values, lists: [], detail: detailOf(row) };
+      return [idOf(table, row), { head: headOf(table, row), state, firstSeenAt: row['_first_seen_at'] ?? '' }];
     }),
   );
 }
@@ -75,7 +83,7 @@ export async function loadStoredRows(
   ids: readonly string[],
   isInPart: (id: string) => boolean,
 ): Promise<StoredRows> {
-  const complete = await rowsOf(run, schema, table, ids.filter(isInPart));
+  const complete = await loadRows(run, schema, table, ids.filter(isInPart));
   const others = await loadHeads(
     run,
     schema,

@@ -3,7 +3,8 @@
  */
 import { copyInto } from '../../warehouse/sql/copy.ts';
 import { quoted } from '../../warehouse/sql/identifiers.ts';
-import type { Column, RootTable, Table } from '../../warehouse/schema/table-types.ts';
+import { CAME, lastCame } from '../../warehouse/schema/history-tables.ts';
+import type { ChangeTable, ChildTable, Column, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 
 const list = (names: readonly string[], prefix = ''): string => names.map((name) => prefix + quoted(name)).join(', ');
 const equal = (names: readonly string[], a: string, b: string): string =>
@@ -32,10 +33,12 @@ function once(schema: string, table: Table, kind: string, make: () => string): s
   return statement;
 }
 
+const INSTANT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
+
 /** A column as the text of its cell. */
 const asCell = ({ name, type }: Column): string =>
   type === 'timestamptz'
-    ? `to_char(t.${quoted(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${quoted(name)}`
+    ? `to_char(t.${quoted(name)} at time zone 'UTC', '${INSTANT}') as ${quoted(name)}`
     : `t.${quoted(name)}::text as ${quoted(name)}`;
 
 /** Rows as JSON: the driver of the embedded warehouse drops U+FEFF qualified the beginning of a plain text. */
@@ -70,7 +73,7 @@ export const readHeads = (schema: string, table: RootTable, hold: RowLock): stri
   });
 
 /** Metadata columns that belong to a row's head. */
-const OF_HEAD: readonly string[] = ['_detail', '_answer_id', '_part_hashes'];
+const OF_HEAD: readonly string[] = ['_detail', '_first_seen_at', '_answer_id', '_part_hashes'];
 
 /**
  * SQL that reads complete rows with their heads, each column as the text of its cell; parameters are the key columns.
@@ -86,6 +89,20 @@ export const readOwned = (schema: string, table: Table, owner: readonly string[]
   once(schema, table, `owned ${hold} ${owner.join(' ')}`, () => {
     const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_answer_id').map(asCell);
     return asJson(`select ${columns.join(', ')} ${joined(schema, table, owner)}${held(table, hold)}`);
+  });
+
+/**
+ * SQL that reads the elements of these parents' lists, as texts of cells, each with the receipt of the answer that it
+ * came with: from the log, or else that of its parent. Parameters are the key columns of the parents.
+ */
+export const readElements = (schema: string, parent: RootTable, list: ChildTable, log: ChangeTable): string =>
+  once(schema, list, 'elements', () => {
+    const ofParent = list.parentKey.map((name, at) => `p.${quoted(parent.key[at] ?? '')} = t.${quoted(name)}`);
+    const came = `(${lastCame(qualified(schema, log), log, 't')})`;
+    const cells = list.columns.map(asCell).join(', ');
+    return asJson(
+      `select ${cells}, coalesce(${came}, to_char(p._first_seen_at at time zone 'UTC', '${INSTANT}')) as ${quoted(CAME)} ${joined(schema, list, list.parentKey)} join ${qualified(schema, parent)} p on ${ofParent.join(' and ')}`,
+    );
   });
 
 /** SQL that inserts new rows and ignores those that another writer inserted. Parameters are all columns. */

@@ -30,4 +30,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0017_change_logs': () => import('../../../migrations/0017_change_logs.ts'),
   '0018_presence': () => import('../../../migrations/0018_presence.ts'),
   '0020_promoted_fields': () => import('../../../migrations/0020_promoted_fields.ts'),
+  '0021_history_of_lists': () => import('../../../migrations/0021_history_of_lists.ts'),
 };

@@ -1,11 +1,30 @@
 /** Derives the history tables: daily numbers, and the log of attribute changes. */
-import type { DailyTable, DailyMeasure, ChangeTable, Column, RootTable, SqlType } from './table-types.ts';
+import type {
+  ChangeTable,
+  ChildTable,
+  Column,
+  DailyMeasure,
+  DailyTable,
+  RootTable,
+  SqlType,
+  Table,
+} from './table-types.ts';
 import type { ListSum, PersonalData } from '../../service/model.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
+import { literal, quoted } from '../sql/identifiers.ts';
 import { referenceColumnNames } from './references.ts';
 
 /** A root table without its history tables. */
 export type Declared = Omit<RootTable, 'daily' | 'changes'>;
+
+/** A list table without its log. */
+export type DeclaredList = Omit<ChildTable, 'changes'>;
+
+/**
+ * The attribute that logs when a row came and went: null before it came, and null after an answer removed it. Otherwise
+ * it is the receipt of the first answer that contained the row.
+ */
+export const CAME = '_first_seen_at';
 
 const column = (name: string, type: SqlType, about: string, nullable = false, personal?: PersonalData): Column => ({
   name,
@@ -17,6 +36,13 @@ const column = (name: string, type: SqlType, about: string, nullable = false, pe
 });
 
 const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
+
+/**
+ * SQL for when a list element came, as text; null if it came with its parent. `log` is the SQL name of its log, `of` the
+ * alias of the list.
+ */
+export const lastCame = (log: string, { entityKey }: ChangeTable, of: string): string =>
+  `select c.to_value from ${log} c where ${entityKey.map((name) => `c.${quoted(name)} = ${of}.${quoted(name)}`).join(' and ')} and c.attribute = ${literal(CAME)} order by c.changed_at desc, c._answer_id desc limit 1`;
 
 /** The entity's key columns, and a foreign key that deletes the history with the entity. */
 function entityOf(root: Declared): Pick<DailyTable, 'entityKey' | 'columns' | 'foreignKeys'> {
@@ -88,30 +114,76 @@ function summed(root: Declared, { name, about, list, field }: ListSum): Measured
   };
 }
 
-/** Types of logged attributes. Instants are excluded, because their text varies with their precision. */
-const LOGGED: readonly SqlType[] = ['text', 'boolean', 'bigint', 'double precision', 'date'];
-
-/** The log of a resource's attribute changes; undefined for the request log, whose rows are events. */
+/**
+ * The log of a resource's attribute changes; undefined for the request log, whose rows are events. Answers remove the
+ * rows that have an owner, and their log stays. Any other log is deleted with the row.
+ */
 export function changeTable(root: Declared): ChangeTable | undefined {
-  const { noun, table, digested = [] } = root.resource;
+  const { noun, table, owner, digested = [], measures = [] } = root.resource;
   if (table === LOG_TABLE) return undefined;
   const { entityKey, columns, foreignKeys } = entityOf(root);
-  const attributes = attributesOf(root);
-  const isPersonal = root.columns.some((it) => it.personal !== undefined && attributes.includes(it.name));
-  const personal = isPersonal ? 'content' : undefined;
+  const daily = measures.map((it) => (typeof it === 'string' ? it : it.name));
+  const about = digested.length > 0 ? ` The values of ${digested.join(', ')} are SHA-256 digests, in hex.` : '';
+  return logOf(root, {
+    noun,
+    about: `${daily.length > 0 ? ' Daily numbers are not included.' : ''}${about}`,
+    entityKey,
+    keyColumns: columns,
+    foreignKeys: owner ? [] : foreignKeys,
+    attributes: attributesOf(root).filter((name) => !daily.includes(name)),
+    digested,
+    removable: owner !== undefined,
+  });
+}
+
+/** The log of a list whose elements have keys, such as the members of a group; undefined for any other list. */
+export function listChangeTable(list: DeclaredList): ChangeTable | undefined {
+  const { name, key, columns, parentKey, foreignKeys } = list;
+  if (list.volatile || key.includes('position')) return undefined;
+  return logOf(list, {
+    noun: singular(name).replaceAll('_', ' '),
+    about: ' The first list of a new parent is not included.',
+    entityKey: key,
+    keyColumns: columns.filter((it) => key.includes(it.name)),
+    foreignKeys: foreignKeys.filter((it) => it.columns.join() === parentKey.join()),
+    attributes: attributesOf(list),
+    digested: [],
+    removable: true,
+  });
+}
+
+/** What logs differ in. */
+interface Logged extends Pick<ChangeTable, 'entityKey' | 'attributes' | 'digested' | 'foreignKeys'> {
+  readonly noun: string;
+  /** Sentences that the comment of the table ends with. */
+  readonly about: string;
+  /** Whether answers remove rows. */
+  readonly removable: boolean;
+  readonly keyColumns: readonly Column[];
+}
+
+function logOf(
+  { name: table }: Pick<Table, 'name'>,
+  { noun, about, entityKey, keyColumns, foreignKeys, attributes, digested, removable }: Logged,
+): ChangeTable {
   return {
     name: `${singular(table)}_changes`,
     kind: 'changes',
-    about: `Attribute changes of each ${noun}: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.${digested.length > 0 ? ` The values of ${digested.join(', ')} are SHA-256 digests, in hex.` : ''}`,
+    about: `Changes of each ${noun}: one row per attribute that an answer changed. Image addresses, which differ in every answer, are not included.${about}`,
     entityKey,
     attributes,
     digested,
     columns: [
-      ...columns,
-      column('attribute', 'text', `Name of the changed column of ${table}.`),
+      ...keyColumns,
+      column(
+        'attribute',
+        'text',
+        `Name of the changed column of ${table}${removable ? `; ${CAME} for a row that came or went` : ''}.`,
+      ),
       column('changed_at', 'timestamptz', 'Receipt of the answer that showed the change.'),
-      column('from_value', 'text', 'Value before the change, as text; null if there was none.', true, personal),
-      column('to_value', 'text', 'Value after the change, as text; null if there is none.', true, personal),
+      // Every log has JSON, whose contents are not declared.
+      column('from_value', 'text', 'Value before the change, as text; null if there was none.', true, 'content'),
+      column('to_value', 'text', 'Value after the change, as text; null if there is none.', true, 'content'),
       column('_answer_id', 'bigint', 'Id of the paid answer that showed the change, in the operations schema.'),
     ],
     key: [...entityKey, 'attribute', 'changed_at', '_answer_id'],
@@ -120,14 +192,6 @@ export function changeTable(root: Declared): ChangeTable | undefined {
   };
 }
 
-function attributesOf({ key, columns, children, resource }: Declared): string[] {
-  const excluded = new Set([
-    ...key,
-    ...children.map(({ count }) => count),
-    ...(resource.measures ?? []).map((it) => (typeof it === 'string' ? it : it.name)),
-    ...columns.filter(({ type }) => type === 'timestamptz').map(({ name }) => `${name}_epoch`),
-  ]);
-  return columns
-    .filter((it) => !it.name.startsWith('_') && !it.volatile && !excluded.has(it.name) && LOGGED.includes(it.type))
-    .map(({ name }) => name);
-}
+/** Every column that an answer can change, except those that differ in every answer. */
+const attributesOf = ({ key, columns }: Pick<Table, 'key' | 'columns'>): string[] =>
+  columns.filter((it) => !it.name.startsWith('_') && !it.volatile && !key.includes(it.name)).map(({ name }) => name);

@@ -46,6 +46,8 @@ export interface ChildTable extends Table {
   /** The parent's column with the number of elements. */
   readonly count: string;
   readonly volatile: boolean;
+  /** The log of its elements, if they have keys. */
+  readonly changes: ChangeTable | undefined;
 }
 
 export interface Index {
@@ -71,12 +73,12 @@ export interface DailyMeasure {
   readonly sum?: { readonly child: string; readonly place: number };
 }
 
-/** Attribute changes of entities: one row for each attribute that an answer changed. */
+/** Attribute changes of entities or keyed list elements: one row for each attribute that an answer changed. */
 export interface ChangeTable extends Table {
   readonly kind: 'changes';
   /** The entity's key columns, with their names in this table. */
   readonly entityKey: readonly string[];
-  /** The columns of the root table that are logged. */
+  /** The columns of the table that are logged. */
   readonly attributes: readonly string[];
   /** Those of them whose values are digests. */
   readonly digested: readonly string[];

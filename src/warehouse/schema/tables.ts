@@ -5,7 +5,7 @@ import type { Bridge } from '../../service/endpoint.ts';
 import type { Fields, ListField, PersonalData, Resource } from '../../service/model.ts';
 import { column, columnsOf, countColumn, lowerFirst, personalOf, scalarColumns } from './columns.ts';
 import { filterIndex, sharedTextIndex } from './filter-index.ts';
-import { changeTable, dailyTable, type Declared } from './history-tables.ts';
+import { changeTable, dailyTable, type Declared, type DeclaredList, listChangeTable } from './history-tables.ts';
 import { type ForeignKey, referencesOf, referenceColumnNames, observationKeys } from './references.ts';
 import { resourcesOf } from './resources.ts';
 
@@ -125,7 +125,7 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
     element.of === 'object'
       ? [...referencesOf(element.fields, '', undefined), ...observationKeys(element.observation, '')]
       : [];
-  return {
+  const declared: DeclaredList = {
     name: childTableName(resource, path, list.named),
     kind: 'child',
     about: `${list.about} One row per element.`,
@@ -158,6 +158,7 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
       ...(element.of === 'scalar' && element.filtered ? [sharedTextIndex(element.column)] : []),
     ],
   };
+  return { ...declared, changes: listChangeTable(declared) };
 }
 
 function bridgeTable(bridge: Bridge): BridgeTable {
@@ -219,5 +220,5 @@ export const tables: readonly Table[] = [
   ...rootTables.flatMap((it) => [it, ...it.children]),
   ...bridgeTables,
   ...rootTables.flatMap(({ daily }) => daily ?? []),
-  ...rootTables.flatMap(({ changes }) => changes ?? []),
+  ...rootTables.flatMap((it) => [it, ...it.children].flatMap(({ changes }) => changes ?? [])),
 ];

@@ -72,7 +72,7 @@ export const calendarViews = [
   ),
   view(
     'attribute_changes',
-    'Attribute changes of all entities: one row per change.',
+    'Attribute changes of all entities: one row per change. Changes of list elements, and of rows that an answer removed, are not included.',
     ['table_name', 'entity_key', 'attribute', 'changed_at', 'answer_id'],
     {
       table_name: text('Table of the entity, such as pronet_users.'),
@@ -90,8 +90,9 @@ export const calendarViews = [
 ];
 
 /** The changes of one kind of entity; none for a table without a change log. */
-function changesOf({ name, key, changes, slots }: RootTable): string[] {
+function changesOf({ name, key, changes, slots, resource }: RootTable): string[] {
   if (!changes) return [];
+  const isRemovable = resource.owner !== undefined;
   const { entityKey } = changes;
   const isSame = key.map((column, index) => `e.${column} = c.${entityKey[index]}`).join(' and ');
   return [
@@ -107,6 +108,6 @@ function changesOf({ name, key, changes, slots }: RootTable): string[] {
       (c.changed_at at time zone 'UTC')::date as "changed_on",
       c._answer_id as "answer_id"
     from "${changes.name}" c
-    join "${name}" e on ${isSame}`,
+    join "${name}" e on ${isSame}${isRemovable ? ' and c.changed_at > e._first_seen_at' : ''}`,
   ];
 }

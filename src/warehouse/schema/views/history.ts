@@ -1,95 +1,179 @@
-/** Views of history: each entity as it was, one row for each version. Derived from the rows and their change logs. */
+/**
+ * Views of history: each entity and each element of a keyed list as it was, one row for each version. Derived from the
+ * rows and their change logs.
+ */
 import { literal, quoted } from '../../sql/identifiers.ts';
-import type { ChangeTable, RootTable } from '../table-types.ts';
+import { CAME, lastCame } from '../history-tables.ts';
+import type { ChangeTable, ChildTable, DailyTable, RootTable } from '../table-types.ts';
 import { rootTables } from '../tables.ts';
 import { boolean, columnFrom, columnsOf, timestamp, view } from './view.ts';
 
-/** A logged column, as the view shows it. */
-interface Attribute {
-  readonly name: string;
-  readonly type: string;
-  /** The name in the view; that of a digest differs from that of the text. */
-  readonly shown: string;
-  /** SQL of the present value. */
-  readonly current: string;
+/** A table with a log. */
+interface Logged {
+  readonly table: RootTable | ChildTable;
+  readonly log: ChangeTable;
+  /** What a row is, such as "user". */
+  readonly noun: string;
+  /** SQL for the present rows, each with the time at which it came. */
+  readonly rows: string;
+  /** The daily numbers that the view adds. */
+  readonly daily: DailyTable | undefined;
+  /** Whether answers remove rows. */
+  readonly isRemovable: boolean;
+  /** What the comment says of removed rows, and of the other columns that the view lacks. */
+  readonly about: string;
 }
 
-function attributesOf({ columns }: RootTable, { attributes, digested }: ChangeTable): Attribute[] {
-  return attributes.map((name) => {
-    const current = `t.${quoted(name)}`;
-    if (digested.includes(name))
-      return {
-        name,
-        type: 'text',
-        shown: `${name}_sha256`,
-        current: `encode(sha256(convert_to(${current}, 'UTF8')), 'hex')`,
-      };
-    return { name, type: columns.find((it) => it.name === name)?.type ?? 'text', shown: name, current };
+/** A column of the view. `now` and `before` are SQL: the present value, and that of the version before a change. */
+interface ShownColumn {
+  readonly name: string;
+  readonly about: ReturnType<typeof columnFrom>;
+  readonly now: string;
+  readonly before: string;
+}
+
+function columnsIn({ table, log, daily }: Logged): ShownColumn[] {
+  const shown = table.columns.filter(({ name }) => log.attributes.includes(name) || isNumberOf(daily, name));
+  return shown.map(({ name, type }): ShownColumn => {
+    const about = columnFrom(table.name, name);
+    const now = `t.${quoted(name)}`;
+    if (daily && isNumberOf(daily, name))
+      return { name, about: { ...about, about: numberAbout(about.about) }, now, before: numberBefore(daily, name) };
+    if (!log.digested.includes(name)) return { name, about, now, before: valueBefore(name, type, now) };
+    const digest = `encode(sha256(convert_to(${now}, 'UTF8')), 'hex')`;
+    return {
+      name: `${name}_sha256`,
+      about: { ...about, type: 'text', about: `SHA-256, in hex, of: ${about.about}` },
+      now: digest,
+      before: valueBefore(name, 'text', digest),
+    };
   });
 }
+
+const isNumberOf = (daily: DailyTable | undefined, name: string): boolean =>
+  daily?.measures.some(({ column, sum }) => column === name && !sum) === true;
+
+/** SQL for the value before a change: that before the next change of the attribute, or else the present value. */
+const valueBefore = (name: string, type: string, now: string): string =>
+  `case when b.before ? ${literal(name)} then (b.before ->> ${literal(name)})::${type} else ${now} end`;
+
+/** SQL for the last daily number that no answer changed before the version ended. */
+const numberBefore = ({ name: table, entityKey }: DailyTable, name: string): string =>
+  `(select d.${quoted(name)} from ${quoted(table)} d where ${sameEntity(entityKey, 'd', entityKey, 'b')} and d._seen_at < b.changed_at and d.${quoted(name)} is not null order by d.date desc limit 1)`;
+
+const numberAbout = (about: string): string =>
+  `${about} At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.`;
+
+const sameEntity = (key: readonly string[], of: string, otherKey: readonly string[], other: string): string =>
+  key.map((name, index) => `${of}.${quoted(name)} = ${other}.${quoted(otherKey[index] ?? '')}`).join(' and ');
 
 /**
  * The view of one table. The value of an attribute in a version is that before its next change, and the present one if
  * there is none. Changes are collected from the newest to the oldest, so that the oldest change of an attribute since a
- * version wins.
+ * version wins. The time at which the row came is such an attribute too; without one, there was no row.
  */
-function historyView(table: RootTable, log: ChangeTable) {
+function historyView(logged: Logged) {
+  const { table, log, noun, rows, about } = logged;
   const { name, key } = table;
-  const attributes = attributesOf(table, log);
+  const shown = columnsIn(logged);
   const entity = log.entityKey.map(quoted).join(', ');
-  const isEntity = (other: string): string =>
-    key.map((column, index) => `${other}.${quoted(log.entityKey[index] ?? '')} = t.${quoted(column)}`).join(' and ');
-  const shownKey = key.map((column) => `t.${quoted(column)}`);
-  const before = attributes.map(
-    (it) =>
-      `case when b.before ? ${literal(it.name)} then r.${quoted(it.name)} else ${it.current} end as ${quoted(it.shown)}`,
-  );
+  const pastKey = log.entityKey.map((column) => `b.${quoted(column)}`);
+  const came = `t.${quoted(CAME)}`;
+  const cameBefore = valueBefore(CAME, 'timestamptz', came);
+  // Values of a later row of the same key must not appear in an earlier one, so each time that a row existed is a life.
+  const life = logged.isRemovable ? `${entity}, "life"` : entity;
+  const lives = `(
+          select *, count(*) filter (where attribute = ${literal(CAME)} and to_value is null)
+            over (partition by ${entity} order by changed_at desc, _answer_id desc) as "life"
+          from ${quoted(log.name)}
+        ) as "lives"`;
+  const isPresent = logged.isRemovable ? ' and b.life = 0' : '';
+  const lines = (...columns: readonly string[]): string => columns.join(',\n      ');
   return view(
     `${name}_history`,
-    `${table.resource.about.replace(/\.$/, '')}, as they were: one row per ${table.resource.noun} and version. A version begins when an answer shows a change. Daily numbers and image addresses are not included.`,
+    `${table.about.replace(/\.(?: One row per element\.)?$/, '')}, as they were: one row per ${noun} and version. A version begins when an answer shows a change. Image addresses are not included.${about}${referencesByTime(table)}`,
     [...key, 'valid_from'],
     {
       ...columnsOf(name, ...key),
       valid_from: timestamp('Receipt of the answer that showed this version first.'),
-      valid_to: timestamp('Receipt of the answer that showed the next version; null for the current one.'),
-      is_current: boolean('Whether it is the current version.'),
-      ...Object.fromEntries(
-        attributes.map(({ name: column, shown }) => {
-          const { about, type, personal } = columnFrom(name, column);
-          return [shown, { type, personal, about: shown === column ? about : `SHA-256, in hex, of: ${about}` }];
-        }),
+      valid_to: timestamp(
+        'Receipt of the answer that showed the next version, or that showed that there is none; null for the current one.',
       ),
+      is_current: boolean('Whether it is the current version.'),
+      ...Object.fromEntries(shown.map((it) => [it.name, it.about])),
     },
     `
     with "past" as (
-      select distinct on (${entity}, changed_at) ${entity}, changed_at, before
+      select distinct on (${entity}, changed_at) ${life}, changed_at, before
       from (
-        select ${entity}, changed_at, _answer_id,
-          jsonb_object_agg(attribute, from_value) over (partition by ${entity} order by changed_at desc, _answer_id desc) as "before"
-        from ${quoted(log.name)}
+        select ${life}, changed_at, _answer_id,
+          jsonb_object_agg(attribute, from_value) over (partition by ${life} order by changed_at desc, _answer_id desc) as "before"
+        from ${logged.isRemovable ? lives : quoted(log.name)}
       ) as "each"
       order by ${entity}, changed_at, _answer_id
     )
     select
-      ${[...shownKey, ''].join(',\n      ')}coalesce(lag(b.changed_at) over (partition by ${shownKey.join(', ')} order by b.changed_at), t._first_seen_at) as "valid_from",
-      b.changed_at as "valid_to",
-      false as "is_current",
-      ${before.join(',\n      ')}
+      ${lines(
+        ...key.map((column, index) => `${pastKey[index]} as ${quoted(column)}`),
+        `greatest(lag(b.changed_at) over (partition by ${pastKey.join(', ')} order by b.changed_at), ${cameBefore}) as "valid_from"`,
+        'b.changed_at as "valid_to"',
+        'false as "is_current"',
+        ...shown.map((it) => `${it.before} as ${quoted(it.name)}`),
+      )}
     from "past" b
-    join ${quoted(name)} t on ${isEntity('b')} and b.changed_at > t._first_seen_at
-    cross join lateral jsonb_to_record(b.before) as r(${attributes.map((it) => `${quoted(it.name)} ${it.type}`).join(', ')})
+    left join ${rows} t on ${sameEntity(log.entityKey, 'b', key, 't')}${isPresent}
+    where b.changed_at > ${cameBefore}
     union all
     select
-      ${[...shownKey, ''].join(',\n      ')}greatest(t._first_seen_at, l.changed_at),
-      null,
-      true,
-      ${attributes.map((it) => it.current).join(',\n      ')}
-    from ${quoted(name)} t
+      ${lines(
+        ...key.map((column) => `t.${quoted(column)}`),
+        `greatest(${came}, l.changed_at)`,
+        'null',
+        'true',
+        ...shown.map((it) => it.now),
+      )}
+    from ${rows} t
     left join (
       select ${entity}, max(changed_at) as "changed_at" from ${quoted(log.name)} group by ${entity}
-    ) l on ${isEntity('l')}`,
+    ) l on ${sameEntity(log.entityKey, 'l', key, 't')}`,
   );
 }
 
+/** What the comment says of the views that the table's foreign keys lead to. */
+function referencesByTime({ foreignKeys }: RootTable | ChildTable): string {
+  const to = foreignKeys.filter(({ table }) => rootTables.some(({ name, changes }) => changes && name === table));
+  if (to.length === 0) return '';
+  return ` Foreign keys by time: ${to.map(({ columns, table }) => `${columns.join(', ')} to ${table}_history`).join('; ')}.`;
+}
+
+function rootView(table: RootTable, log: ChangeTable) {
+  const { resource, daily } = table;
+  const isRemovable = resource.owner !== undefined;
+  const about = isRemovable ? ' A row that a complete answer no longer lists has no current version.' : '';
+  return historyView({ table, log, noun: resource.noun, rows: quoted(table.name), daily, isRemovable, about });
+}
+
+/** An element has the time of its own log, or else that of its parent. */
+function listView(parent: RootTable, table: ChildTable, log: ChangeTable) {
+  const isParent = table.parentKey.map((name, at) => `p.${quoted(parent.key[at] ?? '')} = e.${quoted(name)}`);
+  const rows = `(
+      select e.*, coalesce((${lastCame(quoted(log.name), log, 'e')})::timestamptz, p._first_seen_at) as ${quoted(CAME)}
+      from ${quoted(table.name)} e
+      join ${quoted(parent.name)} p on ${isParent.join(' and ')}
+    )`;
+  return historyView({
+    table,
+    log,
+    noun: 'element',
+    rows,
+    daily: undefined,
+    isRemovable: true,
+    about: ` A version ends without a next one when an answer shows the list without the element. An answer without the list changes nothing.`,
+  });
+}
+
 /** The views, by table. */
-export const historyViews = rootTables.flatMap((table) => (table.changes ? [historyView(table, table.changes)] : []));
+export const historyViews = rootTables.flatMap((table) => [
+  ...(table.changes ? [rootView(table, table.changes)] : []),
+  ...table.children.flatMap((it) => (it.changes ? [listView(table, it, it.changes)] : [])),
+]);
