@@ -46,7 +46,11 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
   const read = async (): Promise<void> => {
     const startedAt = monitored.now();
     try {
-      const figures = await readFigures(monitored.warehouse, startedAt, new Date(startedAt.getTime() - LOOK_BACK_MS));
+      const figures = await readFigures(monitored.warehouse, {
+        now: startedAt,
+        endedSince: new Date(startedAt.getTime() - LOOK_BACK_MS),
+        tags: monitored.tags ?? [],
+      });
       for (const name of gauges.keys()) {
         const samples = figures.samples[name as GaugeName];
         if (samples) publish(name as GaugeName, samples);

@@ -50,6 +50,10 @@ export const metrics = {
     help: 'Points of the requests that were last sent on this UTC day.',
     labels: ['endpoint'],
   },
+  sluice_points_spent_by_tag: {
+    help: 'Points of the requests whose run has the tag, once for each tag: at most 500 tags that the config names, all others as (other).',
+    labels: ['tag', 'value'],
+  },
   sluice_points_left: {
     help: 'Points left according to the newest row of the request log that reports them; absent before the log was read.',
     labels: [],
