@@ -1,5 +1,6 @@
 /** Runs a long-running role (`schedule` or `worker`) from the command line: its log, its results, and its end. */
 import type { EndedSync } from '../alerts/conditions.ts';
+import type { AlertEffects } from '../alerts/send-alerts.ts';
 import type { Config } from '../config/definition.ts';
 import { declaredTags } from '../config/values/tags.ts';
 import type { EngineEvent } from '../engine/handle.ts';
@@ -63,7 +64,9 @@ export async function runEngine(
     const monitor = await monitorOf(context, warehouse, { role, tags: declaredTags(config) }, listen);
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
-      const alerts = openAlertSender(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
+      const scheduledPoints = await scheduledPointsOf(config, warehouse);
+      const delivery = { now, sleep, env, redact: redactor.redact, onNotice };
+      const alerts = openAlertSender(config, warehouse, { ...delivery, ...(scheduledPoints && { scheduledPoints }) });
       await serve(
         config,
         warehouse,
@@ -93,6 +96,18 @@ export async function runEngine(
       await monitor?.close();
     }
   });
+}
+
+/** The forecast of the schedules for alerts; undefined if no sync has one. */
+async function scheduledPointsOf(config: Config, warehouse: Warehouse): Promise<AlertEffects['scheduledPoints']> {
+  if (!config.alerts || !config.syncs.some(({ schedule }) => schedule)) return undefined;
+  const [{ keepScheduledPoints }, { scheduledCosts }, { firingsUntil }] = await Promise.all([
+    import('../alerts/scheduled-points.ts'),
+    import('../flow/forecast/scheduled-cost.ts'),
+    import('../engine/firings.ts'),
+  ]);
+  const { now } = warehouse.clock;
+  return keepScheduledPoints((until) => scheduledCosts(warehouse, config, { now: now(), until, firingsUntil }), now);
 }
 
 /** Starts the server for health and metrics of this process. */
