@@ -1,14 +1,13 @@
 /**
  * Planning: a sync of a million inputs. Measured are the time from the start of `sluice sync` to its first request,
  * its memory, and the time in which the ledger returns the next page of requests at the start, middle and end of the plan.
- * Also the forecast of a month, `sluice plan --for 30d`, of a daily sync whose inputs were all answered before.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openRequests } from '../src/ledger/requests.ts';
 import { operationsOf } from '../src/warehouse/connect/operations-db.ts';
 import { figureOf, lineOf } from './core/alternate.ts';
-import { type Benchmark, type Line, type Setting, scaled } from './core/benchmark.ts';
+import { type Benchmark, type Line, scaled } from './core/benchmark.ts';
 import { warehouseAt } from './stage/batches.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
@@ -21,41 +20,9 @@ const READS = 50;
 /** The exit code of a run that stops at its limit in points, with all but a few requests planned. */
 const OUT_OF_POINTS = 6;
 
-const FORECAST_INPUTS = 10_000;
-/** The bound for a forecast of these inputs, with the start of the process. */
-const MOST_FORECAST_MS = 2000;
-
-/** The duration of a forecast, with and without a max_age that spreads the requests over the month. */
-async function forecastLines(setting: Setting): Promise<Line[]> {
-  const answers = scaled(setting, FORECAST_INPUTS, 100);
-  const workload = workloadOf('profiles', answers);
-  const service = await startService({ workload: workload.name, answers });
-  const database = await (await setting.postgres()).create();
-  const lines: Line[] = [];
-  try {
-    for (const maxAge of ['7d', 'null']) {
-      const settings = { schedule: '"15 6 * * *"', max_age: maxAge };
-      const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, settings };
-      const sluice = await sluiceFor(join(setting.folder, `forecast ${maxAge}`), options);
-      if (maxAge !== 'null') await sluice.run(SYNC);
-      const wallMs: number[] = [];
-      for (let round = 0; round < setting.runs; round += 1)
-        wallMs.push((await sluice.run(['plan', '--for', '30d', '--json'])).wallMs);
-      const what = `plan --for 30d of ${answers} daily inputs, ${maxAge === 'null' ? 'no max_age' : `max_age ${maxAge}`}`;
-      lines.push(
-        lineOf(what, 'ms', figureOf(wallMs), { target: { of: 'value', at: 'most', bound: MOST_FORECAST_MS } }),
-      );
-    }
-  } finally {
-    await service.stop();
-    await database.drop();
-  }
-  return lines;
-}
-
 export const planning: Benchmark = {
   name: 'planning',
-  about: `a plan of ${TASKS.toLocaleString('en')} requests: time to the first of them, memory, the cost of the next page, and the forecast of ${FORECAST_INPUTS.toLocaleString('en')} inputs`,
+  about: `a plan of ${TASKS.toLocaleString('en')} requests: time to the first of them, memory, and the cost of the next page`,
   run: async (setting) => {
     const tasks = scaled(setting, TASKS, 1000);
     const workload = { ...workloadOf('profiles', 1), answers: 1 };
@@ -98,7 +65,6 @@ export const planning: Benchmark = {
       lineOf(`from start to the first of ${tasks} requests`, 'ms', figureOf(firstMs)),
       lineOf('peak memory', 'MB', figureOf(peakMb)),
       ...Object.entries(pageMs).map(([name, ms]) => lineOf(`the next ${PAGE}, ${name}`, 'ms', figureOf(ms))),
-      ...(await forecastLines(setting)),
     ];
     return { lines, notes: ['the complete plan is in the ledger before the first request is sent'] };
   },
