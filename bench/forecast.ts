@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, scaled } from './core/benchmark.ts';
+import type { Ran } from './stage/child.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
@@ -31,13 +32,15 @@ export const forecast: Benchmark = {
         const sluice = await sluiceFor(join(setting.folder, `forecast ${index}`), options);
         setting.report(`max_age: ${maxAge}`);
         if (index === 0) await sluice.run(SYNC);
-        const wallMs: number[] = [];
+        const ran: Ran[] = [];
         for (let round = 0; round < setting.runs; round += 1)
-          wallMs.push((await sluice.run(['plan', '--for', '30d', '--json'])).wallMs);
+          ran.push(await sluice.run(['plan', '--for', '30d', '--json']));
+        const what = `plan --for 30d of ${answers} inputs, max_age: ${maxAge}`;
         lines.push(
-          lineOf(`plan --for 30d of ${answers} inputs, max_age: ${maxAge}`, 'ms', figureOf(wallMs), {
+          lineOf(what, 'ms', figureOf(ran.map(({ wallMs }) => wallMs)), {
             target: { of: 'value', at: 'most', bound: MOST_MS },
           }),
+          lineOf(`${what}, processor time`, 'ms', figureOf(ran.map(({ cpuMs }) => cpuMs))),
         );
       }
     } finally {
