@@ -92,7 +92,7 @@ async function filesAt(file: string, revision: string): Promise<RevisionFiles> {
 /** The output of git as a stream. Throws an error if git fails. */
 async function* outputOf(words: readonly string[]): AsyncGenerator<string> {
   const child = spawn('git', words, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const closed = once(child, 'close');
+  const closed = once(child, 'close') as Promise<[number | null]>;
   // A reader that stops early does not wait for the end.
   closed.catch(() => undefined);
   yield* child.stdout.setEncoding('utf8') as AsyncIterable<string>;

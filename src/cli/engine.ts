@@ -66,7 +66,11 @@ export async function runEngine(
     try {
       const scheduledPoints = await scheduledPointsOf(config, warehouse);
       const delivery = { now, sleep, env, redact: redactor.redact, onNotice };
-      const alerts = openAlertSender(config, warehouse, { ...delivery, ...(scheduledPoints && { scheduledPoints }) });
+      const alerts = openAlertSender(
+        config,
+        warehouse,
+        scheduledPoints === undefined ? delivery : { ...delivery, scheduledPoints },
+      );
       await serve(
         config,
         warehouse,

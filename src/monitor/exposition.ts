@@ -1,8 +1,15 @@
 /** The metrics in the format of Prometheus: figures from the warehouse, cached for a few seconds, and those of this process. */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../async/with-timeout.ts';
-import { type Figures, type MetricSample, readFigures } from './figures.ts';
-import { DURATION, DURATION_BUCKETS_S, type GaugeName, type MetricName, metrics } from './metrics.ts';
+import { type Figures, readFigures } from './figures.ts';
+import {
+  DURATION,
+  DURATION_BUCKETS_S,
+  type GaugeName,
+  type MetricName,
+  type MetricSample,
+  metrics,
+} from './metrics.ts';
 import type { MonitoredProcess } from './monitored-process.ts';
 
 export interface Exposition {

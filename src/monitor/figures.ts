@@ -6,14 +6,8 @@ import { isSync } from '../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { tables } from '../warehouse/schema/tables.ts';
-import type { GaugeName } from './metrics.ts';
+import type { GaugeName, MetricSample } from './metrics.ts';
 import { pointsByTag, type Tag } from './points-by-tag.ts';
-
-/** A value with its labels, in the order in which the metric declares them. */
-export interface MetricSample {
-  readonly labels: readonly string[];
-  readonly value: number;
-}
 
 export interface EndedRun {
   readonly id: string;

@@ -77,6 +77,12 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 
+/** A value with its labels, in the order in which the metric declares them. */
+export interface MetricSample {
+  readonly labels: readonly string[];
+  readonly value: number;
+}
+
 /** The one metric that is a histogram. */
 export const DURATION = 'sluice_run_duration_seconds';
 export type GaugeName = Exclude<MetricName, typeof DURATION>;

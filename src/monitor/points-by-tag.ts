@@ -1,5 +1,5 @@
 /** Adds up points by the tags of runs, with a bounded number of label values. Pure. */
-import type { MetricSample } from './figures.ts';
+import type { MetricSample } from './metrics.ts';
 
 /** A tag with a value. */
 export interface Tag {

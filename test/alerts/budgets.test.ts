@@ -134,7 +134,11 @@ syncs:
         of.warehouse,
         { syncs },
         {
-          ...{ now, sleep, onNotice: () => undefined, redact: (text) => text, env: {} },
+          now,
+          sleep,
+          onNotice: () => undefined,
+          redact: (text) => text,
+          env: {},
           ...(by === 'elsewhere' && { scheduledPoints: by }),
           ...(by === 'schedules' && {
             scheduledPoints: keepScheduledPoints(
