@@ -34,4 +34,4 @@ USER 1000:1000
 # The program handles signals as process 1 too, so no init is needed.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "/app/deploy/healthcheck.ts"]
-ENTRYPOINT ["node", "/app/dist/src/main.js"]
+ENTRYPOINT ["node", "--", "/app/dist/src/main.js"]

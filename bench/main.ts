@@ -11,6 +11,7 @@ import { type Result, shortfalls, textOf } from './core/print.ts';
 import { withResults } from './core/results.ts';
 import { endToEnd } from './end-to-end.ts';
 import { footprint } from './footprint.ts';
+import { forecast } from './forecast.ts';
 import { growth } from './growth.ts';
 import { limit } from './limit.ts';
 import { limiter } from './limiter.ts';
@@ -41,6 +42,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   replay,
   workers,
   planning,
+  forecast,
   reports,
   profile,
 ];

@@ -23,6 +23,8 @@ export interface SluiceOptions {
   /** A postgres:// address or `embedded:FOLDER`. */
   readonly warehouseUrl: string;
   readonly inFlight?: number;
+  /** Further keys of the sync, as YAML. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** The entry of the program (default: that of the package). */
   readonly main?: string;
 }
@@ -34,7 +36,7 @@ const UNLIMITED_RATE = 1_000_000;
 
 /** Writes the config and its inputs into the folder. */
 export async function sluiceFor(folder: string, options: SluiceOptions): Promise<Sluice> {
-  const { workload, serviceUrl, warehouseUrl, inFlight = IN_FLIGHT, main = await packaged() } = options;
+  const { workload, serviceUrl, warehouseUrl, inFlight = IN_FLIGHT, settings = {}, main = await packaged() } = options;
   await mkdir(folder, { recursive: true });
   const inputs = Array.from({ length: workload.answers }, (_, at) => workload.input(at));
   await writeFile(join(folder, 'inputs.txt'), `${inputs.join('\n')}\n`);
@@ -53,6 +55,7 @@ export async function sluiceFor(folder: string, options: SluiceOptions): Promise
       `    endpoint: ${workload.endpoint}`,
       `    request: ${JSON.stringify(workload.request)}`,
       `    for_each: { ${workload.field}: { file: inputs.txt } }`,
+      ...Object.entries(settings).map(([key, value]) => `    ${key}: ${value}`),
       '',
     ].join('\n'),
   );

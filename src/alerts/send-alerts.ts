@@ -13,7 +13,7 @@ import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Notice } from '../ledger/summary.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { readBudgetUse } from '../control/budget/budget-use.ts';
-import { budgetConditions } from './budget-conditions.ts';
+import { breachConditions, isMonth, type ScheduledPoints, shareConditions } from './budget-conditions.ts';
 import { channelsOf } from './channels.ts';
 import type { DeliveryEffects } from './delivery.ts';
 import {
@@ -32,6 +32,11 @@ import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './re
 export interface AlertEffects extends DeliveryEffects {
   readonly now: () => Date;
   readonly onNotice: (notice: Notice) => void;
+  /**
+   * Returns what the schedules cost in the next 31 days; empty if that is unknown. `elsewhere` if another process, which
+   * runs the schedules, decides about months that end early.
+   */
+  readonly scheduledPoints?: (() => Promise<readonly ScheduledPoints[]>) | 'elsewhere';
 }
 
 export type AlertDatabase = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
@@ -60,7 +65,7 @@ export async function sendAlerts(
   let isRecorded = false;
   try {
     const ops = operationsOf(warehouse);
-    for (const condition of await conditionsOf({ alerts, budget }, warehouse, syncs, effects.now()))
+    for (const condition of await conditionsOf({ alerts, budget }, warehouse, syncs, effects))
       await recordCondition(ops, condition, effects.now());
     isRecorded = true;
     const channels = channelsOf(alerts, effects);
@@ -91,22 +96,34 @@ async function conditionsOf(
   { alerts, budget }: Required<Pick<Config, 'alerts' | 'budget'>>,
   warehouse: AlertDatabase,
   syncs: readonly EndedSync[],
-  now: Date,
+  effects: AlertEffects,
 ): Promise<AlertCondition[]> {
+  const now = effects.now();
   const conditions = runConditions(syncs);
   const names = syncs.map(({ sync }) => sync);
   if (alerts.on.includes('quarantine'))
     conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
   if (alerts.on.includes('check')) conditions.push(...checkConditions(await readFailedChecks(warehouse, names)));
   if (CHANGES.some((kind) => alerts.on.includes(kind))) conditions.push(...(await changesOf(warehouse, syncs)));
-  if (alerts.on.includes('budget'))
-    conditions.push(...budgetConditions(await readBudgetUse(warehouse, budget, now), now));
+  if (alerts.on.includes('budget')) conditions.push(...(await budgetConditions(warehouse, budget, effects)));
   // Only a reading of the request log brings new information about points.
   if (alerts.on.includes('forecast') && syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT)) {
     const forecast = await readPointsForecast(warehouse);
     if (forecast) conditions.push(forecastCondition(forecast, budget, alerts, now));
   }
   return conditions.filter(({ kind }) => alerts.on.includes(kind));
+}
+
+async function budgetConditions(
+  warehouse: AlertDatabase,
+  budget: Config['budget'],
+  { now, scheduledPoints }: AlertEffects,
+): Promise<AlertCondition[]> {
+  const uses = await readBudgetUse(warehouse, budget, now());
+  const conditions = shareConditions(uses);
+  if (!uses.some(isMonth) || scheduledPoints === 'elsewhere') return conditions;
+  const scheduled = (await scheduledPoints?.()) ?? [];
+  return [...conditions, ...breachConditions(uses, now(), scheduled)];
 }
 
 const CHANGES = ['contract', 'price', 'access', 'counts'] as const;

@@ -1,11 +1,13 @@
 /** Runs a long-running role (`schedule` or `worker`) from the command line: its log, its results, and its end. */
 import type { EndedSync } from '../alerts/conditions.ts';
+import type { AlertEffects } from '../alerts/send-alerts.ts';
 import type { Config } from '../config/definition.ts';
+import { declaredTags } from '../config/values/tags.ts';
 import type { EngineEvent } from '../engine/handle.ts';
 import type { ServeOptions } from '../engine/serve.ts';
 import { EXIT } from '../errors.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { QueueDepth } from '../monitor/monitored-process.ts';
+import type { MonitoredProcess, QueueDepth } from '../monitor/monitored-process.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Options } from './command.ts';
 import type { Context } from './context.ts';
@@ -60,10 +62,16 @@ export async function runEngine(
   const { sleep, signal, log, env, redactor } = context;
   await withFlow(context, config, async (warehouse, effects) => {
     const { now, onNotice } = effects;
-    const monitor = await monitorOf(context, warehouse, role, listen);
+    const monitor = await monitorOf(context, warehouse, { role, tags: declaredTags(config) }, listen);
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
-      const alerts = openAlertSender(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
+      const scheduledPoints = await scheduledPointsOf(config, warehouse);
+      const delivery = { now, sleep, env, redact: redactor.redact, onNotice };
+      const alerts = openAlertSender(
+        config,
+        warehouse,
+        scheduledPoints === undefined ? delivery : { ...delivery, scheduledPoints },
+      );
       await serve(
         config,
         warehouse,
@@ -95,11 +103,23 @@ export async function runEngine(
   });
 }
 
+/** The forecast of the schedules for alerts; undefined if no sync has one. */
+async function scheduledPointsOf(config: Config, warehouse: Warehouse): Promise<AlertEffects['scheduledPoints']> {
+  if (!config.alerts || !config.syncs.some(({ schedule }) => schedule)) return undefined;
+  const [{ keepScheduledPoints }, { scheduledCosts }, { firingsUntil }] = await Promise.all([
+    import('../alerts/scheduled-points.ts'),
+    import('../flow/forecast/scheduled-cost.ts'),
+    import('../engine/firings.ts'),
+  ]);
+  const { now } = warehouse.clock;
+  return keepScheduledPoints((until) => scheduledCosts(warehouse, config, { now: now(), until, firingsUntil }), now);
+}
+
 /** Starts the server for health and metrics of this process. */
 async function monitorOf(
   { sleep, signal, log }: Context,
   warehouse: Warehouse,
-  role: ServeOptions['role'],
+  described: Pick<MonitoredProcess, 'role' | 'tags'>,
   listen: string | undefined,
 ): Promise<Monitor | undefined> {
   const [{ startMonitor }, { readEngineStatus }] = await Promise.all([
@@ -120,7 +140,7 @@ async function monitorOf(
   const monitored = {
     warehouse,
     version: packageVersion(),
-    role,
+    ...described,
     isDraining: () => signal.aborted,
     queues,
     now,

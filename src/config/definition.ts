@@ -142,6 +142,8 @@ export type InputSource =
   | {
       readonly from: 'file';
       readonly path: string;
+      /** Reads the text from elsewhere than the path, such as an earlier revision; undefined for the file itself. */
+      readonly read?: () => AsyncIterable<string>;
       readonly field: string | undefined;
       readonly column: string | undefined;
       readonly where: string;

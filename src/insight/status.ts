@@ -26,6 +26,8 @@ export interface SyncStatus {
   readonly unloaded: number;
   /** Items and answers in quarantine. */
   readonly quarantined: number;
+  /** Inputs of the newest run whose entity the service does not know. */
+  readonly missing: number;
   /** Inputs that failed in the newest run. */
   readonly failed: number;
   /** Requests of the newest run whose answer could not be read. */
@@ -110,7 +112,7 @@ async function newestRuns({ db, ops, schema }: Pick<Warehouse, 'db' | 'ops' | 's
       f.answered_at as "newestAnswerAt", f.open_requests::float8 as open, f.in_doubt_requests::float8 as "inDoubt",
       f.waiting_answers::float8 as unloaded,
       (select count(*) from ${sql.table(`${ops}.quarantine`)} k where k.sync = f.sync and k.resolved_at is null)::float8 as quarantined,
-      n.failed::float8 as failed
+      n.missing::float8 as missing, n.failed::float8 as failed
     from ${sql.table(`${schema}.sync_freshness`)} f join ${sql.table(`${ops}.runs`)} n on n.id = f.last_run_id
     order by f.sync`.execute(db);
   return rows;

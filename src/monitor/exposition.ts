@@ -1,8 +1,15 @@
 /** The metrics in the format of Prometheus: figures from the warehouse, cached for a few seconds, and those of this process. */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../async/with-timeout.ts';
-import { type Figures, type MetricSample, readFigures } from './figures.ts';
-import { DURATION, DURATION_BUCKETS_S, type GaugeName, type MetricName, metrics } from './metrics.ts';
+import { type Figures, readFigures } from './figures.ts';
+import {
+  DURATION,
+  DURATION_BUCKETS_S,
+  type GaugeName,
+  type MetricName,
+  type MetricSample,
+  metrics,
+} from './metrics.ts';
 import type { MonitoredProcess } from './monitored-process.ts';
 
 export interface Exposition {
@@ -46,7 +53,11 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
   const read = async (): Promise<void> => {
     const startedAt = monitored.now();
     try {
-      const figures = await readFigures(monitored.warehouse, startedAt, new Date(startedAt.getTime() - LOOK_BACK_MS));
+      const figures = await readFigures(monitored.warehouse, {
+        now: startedAt,
+        endedSince: new Date(startedAt.getTime() - LOOK_BACK_MS),
+        tags: monitored.tags ?? [],
+      });
       for (const name of gauges.keys()) {
         const samples = figures.samples[name as GaugeName];
         if (samples) publish(name as GaugeName, samples);

@@ -6,13 +6,8 @@ import { isSync } from '../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { tables } from '../warehouse/schema/tables.ts';
-import type { GaugeName } from './metrics.ts';
-
-/** A value with its labels, in the order in which the metric declares them. */
-export interface MetricSample {
-  readonly labels: readonly string[];
-  readonly value: number;
-}
+import type { GaugeName, MetricSample } from './metrics.ts';
+import { pointsByTag, type Tag } from './points-by-tag.ts';
 
 export interface EndedRun {
   readonly id: string;
@@ -39,8 +34,16 @@ const COUNTED_BYTES = 8 * 2 ** 20;
 
 const epochSeconds = (at: Date | null): number => (at === null ? 0 : at.getTime() / 1000);
 
+/** What to read. */
+export interface FigureQuery {
+  readonly now: Date;
+  readonly endedSince: Date;
+  /** The tags that may become labels. */
+  readonly tags: readonly Tag[];
+}
+
 /** The figures of the warehouse at one moment, and the runs that ended since `endedSince`. */
-export function readFigures(warehouse: Source, now: Date, endedSince: Date): Promise<Figures> {
+export function readFigures(warehouse: Source, { now, endedSince, tags }: FigureQuery): Promise<Figures> {
   return warehouse.db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -52,7 +55,7 @@ export function readFigures(warehouse: Source, now: Date, endedSince: Date): Pro
         samples: {
           ...(await readSyncs(ops)),
           sluice_sync_interrupted: await readInterrupted(source),
-          ...(await readLedger(ops, now)),
+          ...(await readLedger(ops, now, tags)),
           ...(await readPoints(source)),
           sluice_table_rows: await readTableRows(source),
           sluice_quarantine_open: await readQuarantine(ops),
@@ -105,19 +108,21 @@ async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> 
 const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
 
 /** The figures of requests, in one pass over the ledger: no index could avoid that pass. */
-async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
+async function readLedger(ops: Ops, now: Date, tags: readonly Tag[]): Promise<Figures['samples']> {
   const midnight = `${dayOf(now)}T00:00:00Z`;
-  const points = sql`coalesce(charged, points, 0)`;
+  const points = sql`coalesce(q.charged, q.points, 0)`;
   const rows = await ops
-    .selectFrom('requests')
-    .groupBy(['sync', 'endpoint', 'state'])
+    .selectFrom('requests as q')
+    .innerJoin('runs as r', 'r.id', 'q.run_id')
+    .groupBy(['q.sync', 'q.endpoint', 'q.state', 'r.tags'])
     .select([
-      sql<string>`split_part(sync, ':', 1)`.as('sync'),
-      'endpoint',
-      'state',
+      sql<string>`split_part(q.sync, ':', 1)`.as('sync'),
+      'q.endpoint',
+      'q.state',
+      'r.tags',
       sql<number>`count(*)::float8`.as('requests'),
       sql<number>`sum(${points})::float8`.as('points'),
-      sql<number>`coalesce(sum(${points}) filter (where sent_at >= ${midnight}::timestamptz and sent_at < ${midnight}::timestamptz + interval '1 day'), 0)::float8`.as(
+      sql<number>`coalesce(sum(${points}) filter (where q.sent_at >= ${midnight}::timestamptz and q.sent_at < ${midnight}::timestamptz + interval '1 day'), 0)::float8`.as(
         'today',
       ),
     ])
@@ -140,6 +145,7 @@ async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
     sluice_requests_in_doubt: lost.slice(0, MOST_SYNCS),
     sluice_points_spent: sums(endpointOf, ({ points: spent }) => spent),
     sluice_points_spent_today: sums(endpointOf, ({ today }) => today),
+    sluice_points_spent_by_tag: pointsByTag(rows, tags),
   };
 }
 

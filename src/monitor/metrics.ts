@@ -50,6 +50,10 @@ export const metrics = {
     help: 'Points of the requests that were last sent on this UTC day.',
     labels: ['endpoint'],
   },
+  sluice_points_spent_by_tag: {
+    help: 'Points of the requests whose run has the tag, once for each tag: at most 500 tags that the config names, all others as (other).',
+    labels: ['tag', 'value'],
+  },
   sluice_points_left: {
     help: 'Points left according to the newest row of the request log that reports them; absent before the log was read.',
     labels: [],
@@ -72,6 +76,12 @@ export const metrics = {
 } as const satisfies Readonly<Record<string, Metric>>;
 
 export type MetricName = keyof typeof metrics;
+
+/** A value with its labels, in the order in which the metric declares them. */
+export interface MetricSample {
+  readonly labels: readonly string[];
+  readonly value: number;
+}
 
 /** The one metric that is a histogram. */
 export const DURATION = 'sluice_run_duration_seconds';

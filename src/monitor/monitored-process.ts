@@ -16,6 +16,8 @@ export interface MonitoredProcess {
   readonly role: string;
   /** True if the process is ending and accepts no new work. */
   readonly isDraining: () => boolean;
+  /** The tags that the config names; points of other tags are added up as `(other)`. */
+  readonly tags?: readonly { readonly tag: string; readonly value: string }[];
   readonly queues?: () => Promise<readonly QueueDepth[]>;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

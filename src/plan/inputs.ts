@@ -125,7 +125,7 @@ async function openFile(
   }
   async function* text(): AsyncGenerator<string> {
     try {
-      yield* readFile(path);
+      yield* source.read?.() ?? readFile(path);
     } catch (cause) {
       throw fail(
         `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); allowed is a readable file, with a path relative to the config's folder`,

@@ -147,4 +147,16 @@ describe('the price of a change', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('A month costs 30 points more than with HEAD: 30 before, 60 after.');
   });
+
+  it('against a revision reads the input files of that revision, also if they have another name now', async () => {
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'second');
+    const now = AFTER.replace('groups.txt', 'clubs.txt');
+    await writeFile(join(folder.path, 'sluice.yaml'), now);
+    git('mv', 'groups.txt', 'clubs.txt');
+    await writeFile(join(folder.path, 'clubs.txt'), '1\n2\n3\n4\n5\n');
+    const { out, err } = await plan('--against', 'main');
+    expect(err).toBe('');
+    expect(out).toMatch(/^groups +pronet\.group +30 +90 +150 +\+60 +guess$/m);
+  });
 });

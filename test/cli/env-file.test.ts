@@ -1,7 +1,9 @@
 /** `--env-file`: variables of a file, which the real environment overrides and no output shows. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runInProcess } from './in-process.ts';
 
@@ -57,5 +59,19 @@ describe('--env-file', () => {
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toMatch(message);
     expect(ran.err).toContain('Name an existing file.');
+  });
+
+  it('that is missing is refused by the program, although Node reads the option of its arguments too', async () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      readonly scripts: { readonly sluice: string };
+    };
+    const [program, ...words] = scripts.sluice.split(' ');
+    expect(program).toBe('node');
+    const ran = spawnSync(process.execPath, [...words, 'check', '--env-file', 'missing.env'], { cwd: root });
+    expect({ code: ran.status, err: String(ran.stderr) }).toEqual({
+      code: 2,
+      err: expect.stringContaining("missing.env can't be read (ENOENT)"),
+    });
   });
 });

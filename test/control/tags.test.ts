@@ -119,4 +119,39 @@ anyWarehouse('tags of syncs', (open) => {
       { tags: 'team=sales' },
     ]);
   });
+
+  it('rows of the request log have the tags of their run, as far as their match is certain now', async () => {
+    const scene = await sceneIn(await open(), { respond });
+    const costs = '  costs: { endpoint: token.requests, tags: { team: platform } }\n';
+    await scene.sync(
+      config('{}', sync('one', '{ team: growth, purpose: leads }', '["1"]'), sync('none', '{}', '["3"]'), costs),
+    );
+    const rows = async (): Promise<Record<string, unknown>> => {
+      const found = await select<{ sync: string; tags: unknown }>(
+        scene.warehouse,
+        'select sync, tags from sluice.logged_requests order by sync',
+      );
+      expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.fact_request_costs')).toEqual([
+        { n: found.length },
+      ]);
+      return Object.fromEntries(found.map((it) => [it.sync, it.tags]));
+    };
+    const tagged = { none: {}, one: { purpose: 'leads', team: 'growth' } };
+    expect(await rows()).toMatchObject(tagged);
+    await scene.replay();
+    expect(await rows()).toMatchObject(tagged);
+    await scene.replay({ rebuild: true });
+    expect(await rows()).toMatchObject(tagged);
+    // The match of a row can change without a change of the row.
+    const ofOne = "(select id from sluice_ops.requests where sync = 'one')";
+    await select(
+      scene.warehouse,
+      `with moved as (update sluice_ops.request_cost_matches set match_kind = 'ambiguous' where request_id = ${ofOne} returning log_id)
+       insert into sluice_ops.request_cost_matches (request_id, log_id, match_kind, matched_at)
+       select (select id from sluice_ops.requests where sync = 'none'), log_id, 'ambiguous', now() from moved`,
+    );
+    expect(await rows()).toMatchObject({ '(ambiguous)': null, none: {} });
+    await select(scene.warehouse, `delete from sluice_ops.request_cost_matches where match_kind = 'ambiguous'`);
+    expect(await rows()).toMatchObject({ '(other programs)': null, none: {} });
+  });
 });

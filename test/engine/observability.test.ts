@@ -1,6 +1,7 @@
 /** What the long-running roles report: health, metrics, alerts and `status`, of real processes over real sockets. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { inject, it, expect } from 'vitest';
 import { syncJob } from '../../src/engine/job.ts';
 import { catalog } from '../../src/service/catalog.ts';
@@ -25,7 +26,7 @@ import { jobsOf, makeDue } from './due.ts';
 
 const DUE = 'schedule: { cron: "0 0,12 * * *", timezone: UTC }';
 const CONFIG = `
-budget: { keep: 5 }
+budget: { keep: 5, per_month: 100000 }
 alerts: { webhook: "\${HOOK}", command: [${JSON.stringify(process.execPath)}, notify.mjs], quarantine: 1, forecast: 9999d }
 syncs:
   good: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, ${DUE} }
@@ -86,7 +87,11 @@ it('the roles report their health and the results of their runs, and send each a
     const jobs = await jobsOf(warehouse);
     await jobs.enqueue([{ queue: 'dead', data: syncJob('lost') }]);
     await jobs.close();
-    await warehouse.close();
+    // An alert that is over by now.
+    await execute(
+      database.url,
+      `insert into sluice_ops.alerts (sync, kind, state, since, because) values ('(budget.per_month forecast)', 'budget', 'raised', now(), '')`,
+    );
     const worker = await role('worker');
     started.push(worker);
     const schedule = await role('schedule');
@@ -112,6 +117,10 @@ it('the roles report their health and the results of their runs, and send each a
     const commanded = async (): Promise<string[]> =>
       (await readFile(join(folder.path, 'alerts'), 'utf8')).trimEnd().split('\n').toSorted();
     await expect.poll(commanded, SOON).toEqual(first);
+    const { rows } = await sql<{
+      because: string;
+    }>`select because from sluice_ops.alerts where kind = 'budget'`.execute(warehouse.db);
+    expect(rows).toEqual([{ because: expect.stringMatching(/^by the forecast of the schedules, \d+ of the 100000 /) }]);
 
     const metricsRead = async () => readExposition((await schedule.ask('/metrics')).body);
     // A job is over a moment after its run, and not every run has an alert to wait for.
@@ -178,6 +187,7 @@ it('the roles report their health and the results of their runs, and send each a
       .poll(async () => (await here('status')).out, SOON)
       .toMatch(/given up .* ago: refused: .*\ngiven up .* ago: lost: .*\nnext: .*--redrive/);
 
+    await warehouse.close();
     // A database that stops and starts again.
     const name = new URL(database.url).pathname.slice(1);
     await execute(inject('postgresUrl'), `alter database ${name} with allow_connections false`);

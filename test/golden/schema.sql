@@ -1990,7 +1990,11 @@ create view sluice."balance_forecast" (
                                     ELSE NULL::bigint
                                 END AS asked,
                             c.response_count AS items,
-                            c.duration AS duration_s
+                            c.duration AS duration_s,
+                                CASE
+                                    WHEN q.id IS NOT NULL THEN COALESCE(r_1.tags, '{}'::jsonb)
+                                    ELSE NULL::jsonb
+                                END AS tags
                            FROM ( SELECT fact_request_costs.id,
                                     fact_request_costs.cost,
                                     fact_request_costs.is_paid,
@@ -2022,7 +2026,8 @@ create view sluice."balance_forecast" (
                                     COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
                                    FROM request_cost_matches k
                                   GROUP BY k.log_id) m ON m.log_id = c.id
-                             LEFT JOIN requests q ON q.id = m.request_id) l
+                             LEFT JOIN requests q ON q.id = m.request_id
+                             LEFT JOIN runs r_1 ON r_1.id = q.run_id) l
                   WHERE l.token = e.token AND l.started_at > (e.newest_at - '720:00:00'::interval)) r) p
      CROSS JOIN LATERAL ( SELECT GREATEST(EXTRACT(epoch FROM p.newest_at - p.first_at) / 86400::numeric, 1::numeric)::double precision AS days) s
      CROSS JOIN LATERAL ( SELECT p.points_7d::double precision / LEAST(s.days, 7::double precision) AS week,
@@ -2117,6 +2122,7 @@ create view sluice."charged_failures" (
             l.asked,
             l.items,
             l.duration_s,
+            l.tags,
             row_number() OVER (PARTITION BY l.request_id ORDER BY l.started_at DESC, l.log_id) AS place
            FROM ( SELECT c.id AS log_id,
                     COALESCE(c.started_at, c._first_seen_at) AS started_at,
@@ -2154,7 +2160,11 @@ create view sluice."charged_failures" (
                             ELSE NULL::bigint
                         END AS asked,
                     c.response_count AS items,
-                    c.duration AS duration_s
+                    c.duration AS duration_s,
+                        CASE
+                            WHEN q.id IS NOT NULL THEN COALESCE(r.tags, '{}'::jsonb)
+                            ELSE NULL::jsonb
+                        END AS tags
                    FROM ( SELECT fact_request_costs.id,
                             fact_request_costs.cost,
                             fact_request_costs.is_paid,
@@ -2193,7 +2203,8 @@ create view sluice."charged_failures" (
                                   WHERE (request_cost_matches.log_id IN ( SELECT candidates.log_id
    FROM candidates))) k
                           GROUP BY k.log_id) m ON m.log_id = c.id
-                     LEFT JOIN requests q ON q.id = m.request_id) l
+                     LEFT JOIN requests q ON q.id = m.request_id
+                     LEFT JOIN runs r ON r.id = q.run_id) l
           WHERE l.points > 0::numeric) p
   WHERE outcome = 'failed'::text OR outcome <> 'under way'::text AND request_id IS NOT NULL AND place > (( SELECT count(*) AS count
            FROM answers w
@@ -2777,7 +2788,9 @@ create view sluice."logged_requests" (
   -- Number of items in the answer.
   "items" bigint,
   -- Duration of the request, in seconds; null while it runs.
-  "duration_s" double precision
+  "duration_s" double precision,
+  -- Tags of the sync when the run was last started, such as {"team": "growth"}; empty if it has none, null if the request is not certain.
+  "tags" jsonb
 ) as
  SELECT c.id AS log_id,
     COALESCE(c.started_at, c._first_seen_at) AS started_at,
@@ -2815,14 +2828,19 @@ create view sluice."logged_requests" (
             ELSE NULL::bigint
         END AS asked,
     c.response_count AS items,
-    c.duration AS duration_s
+    c.duration AS duration_s,
+        CASE
+            WHEN q.id IS NOT NULL THEN COALESCE(r.tags, '{}'::jsonb)
+            ELSE NULL::jsonb
+        END AS tags
    FROM fact_request_costs c
      LEFT JOIN ( SELECT k.log_id,
             min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
             COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
            FROM request_cost_matches k
           GROUP BY k.log_id) m ON m.log_id = c.id
-     LEFT JOIN requests q ON q.id = m.request_id;
+     LEFT JOIN requests q ON q.id = m.request_id
+     LEFT JOIN runs r ON r.id = q.run_id;
 
 -- Profiles of the microblogging network with computed rates: one row per profile.
 create view sluice."microblog_user_overview" (

@@ -8,6 +8,7 @@ import { ALERT_KINDS } from '../../src/config/alerts.ts';
 import { Secret } from '../../src/config/values/secret.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { readStatus } from '../../src/insight/status.ts';
 import { openHooks } from '../alerts/hooks.ts';
 import { DAY_MS } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
@@ -71,6 +72,7 @@ anyWarehouse('alerts about changes of the service', (open) => {
     expect(await because('counts')).toBe(
       '11 of 12 inputs are missing or empty (92%); usual is 0%, the median of 3 earlier runs',
     );
+    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ state: 'complete', exitCode: 0, missing: 11 }]);
     expect(await run(missing)).toEqual([]);
     expect(await run(() => ({ status: 401, body: '{}' }))).toEqual(['access raised', 'failed raised']);
     expect(await because('access')).toMatch(/^the service refused every request of the run .*; it last answered at 20/);

@@ -269,7 +269,7 @@ describe('checks', () => {
       await sendAlerts({ alerts, budget: {} }, scene.warehouse, summary, effects);
     };
     const failing = async () => {
-      const { samples } = await readFigures(scene.warehouse, now(), now());
+      const { samples } = await readFigures(scene.warehouse, { now: now(), endedSince: now(), tags: [] });
       return samples.sluice_check_failing;
     };
     await run();

@@ -72,6 +72,10 @@ async function fill({ db, ops, schema }: Warehouse): Promise<void> {
     (4, 'pages:log', 'token.requests', 'h', 'complete', 0, '2026-03-04', '2026-03-04T11:59:00Z', '2026-03-04T11:59:30Z', 9, 9)`.execute(
     db,
   );
+  await sql`update ${runs} set tags = jsonb_build_object('team', 'growth') where id in (1, 4)`.execute(db);
+  await sql`update ${runs} set tags = jsonb_build_object('team', 'gone', ${HOSTILE}::text, 'x') where id = 2`.execute(
+    db,
+  );
   await sql`insert into ${sql.id(ops, 'requests')} (id, run_id, sync, endpoint, request_key, body, input, state, points, charged, planned_at, sent_at)
     overriding system value values
     (1, 1, 'pages', 'webparser.parse', 'a', '{"url":"canary"}', '{"url":"canary"}', 'loaded', 3, 5, now(), '2026-03-03T10:00:00Z'),
@@ -101,7 +105,8 @@ anyWarehouse('the monitor', (openWarehouse) => {
     const warehouse = await openWarehouse();
     await fill(warehouse);
     const queues = () => Promise.resolve([{ queue: 'sync', state: 'waiting', jobs: 3 }]);
-    const read = await scrape(await start(watched(warehouse, { queues })));
+    const tags = [{ tag: 'team', value: 'growth' }];
+    const read = await scrape(await start(watched(warehouse, { queues, tags })));
     const at = (time: string): number => Date.parse(time) / 1000;
     const readings = {
       build: valueOf(read, 'sluice_build_info', { version: '1.2.3', role: 'worker' }),
@@ -117,6 +122,9 @@ anyWarehouse('the monitor', (openWarehouse) => {
       doubt: valueOf(read, 'sluice_requests_in_doubt', { sync: 'pages' }),
       spent: valueOf(read, 'sluice_points_spent', { endpoint: 'webparser.parse' }),
       today: valueOf(read, 'sluice_points_spent_today', { endpoint: 'webparser.parse' }),
+      tag: valueOf(read, 'sluice_points_spent_by_tag', { tag: 'team', value: 'growth' }),
+      otherTeams: valueOf(read, 'sluice_points_spent_by_tag', { tag: 'team', value: '(other)' }),
+      otherTags: valueOf(read, 'sluice_points_spent_by_tag', { tag: '(other)', value: '(other)' }),
       left: valueOf(read, 'sluice_points_left'),
       leftAt: valueOf(read, 'sluice_points_left_timestamp_seconds'),
       rows: valueOf(read, 'sluice_table_rows', { table: 'fact_request_costs' }),
@@ -138,6 +146,9 @@ anyWarehouse('the monitor', (openWarehouse) => {
       doubt: 2,
       spent: 11,
       today: 6,
+      tag: 5,
+      otherTeams: 6,
+      otherTags: 6,
       left: 900,
       leftAt: at('2026-03-04T11:00:00Z'),
       rows: 2,

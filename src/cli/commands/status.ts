@@ -49,6 +49,7 @@ export const status = command({
     '- in doubt: requests whose answer was lost.\n' +
     '- unloaded: stored answers that are not loaded yet.\n' +
     '- quarantined: items and answers in quarantine.\n' +
+    '- missing: inputs of the newest run whose entity the service does not know.\n' +
     '- failed: inputs that failed in the newest run.\n' +
     '- truncated: slices that are lower bounds because more may exist, also from earlier runs, until a later answer completes them.\n\n' +
     'Lists below the table show truncated slices, checks that failed, requests of the newest runs that failed or whose answer could not be read, rows of the newest answers that are missing from their tables, and differences from the contract. ' +
@@ -187,7 +188,7 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift, checks }: Statu
     column('newest answer', (it) => ago(it.newestAnswerAt, context)),
     column('open', (it) => it.open),
     column('in doubt', (it) => it.inDoubt),
-    ...fields('unloaded', 'quarantined', 'failed', 'truncated'),
+    ...fields('unloaded', 'quarantined', 'missing', 'failed', 'truncated'),
   ]);
   const others = lowerBounds.filter(
     ({ sync, unreadable, filters }) =>

@@ -7,6 +7,7 @@ import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
 import { readConfig } from '../open.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../terminal/show.ts';
 import { nextStepLine } from '../next-step.ts';
@@ -141,8 +142,23 @@ export async function runWithProgress(context: Context, config: Config, options:
     if (config.alerts && options.limit === undefined) {
       const { sendAlerts } = await import('../../alerts/send-alerts.ts');
       const { now, onNotice } = effects;
-      await sendAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });
+      await sendAlerts(config, warehouse, summary, {
+        now,
+        sleep,
+        env,
+        redact: redactor.redact,
+        onNotice,
+        ...((await hasScheduler(config, warehouse)) && { scheduledPoints: 'elsewhere' }),
+      });
     }
     return summary;
   });
+}
+
+/** True if another process runs the schedules: its alerts know their forecast, and this one would contradict them. */
+async function hasScheduler({ syncs }: Config, warehouse: Warehouse): Promise<boolean> {
+  if (!syncs.some(({ schedule }) => schedule)) return false;
+  const { readEngineStatus } = await import('../../engine/status.ts');
+  const engine = await readEngineStatus(warehouse, warehouse.clock.now());
+  return (engine?.workers.length ?? 0) > 0;
 }

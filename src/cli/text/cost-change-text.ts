@@ -30,7 +30,7 @@ export interface PricedChange {
 /** What the figures assume. */
 export const ASSUMPTIONS: readonly string[] = [
   `The figures are likely points in the ${MONTH_DAYS} days from now, for the firings of the schedules in that time.`,
-  'Inputs, stored answers and prices are those of this warehouse now; an input file is read as it is now.',
+  'Stored answers and prices are those of this warehouse now. With a revision, input files of the repository are those of the revision; others are read as they are now.',
   'A question is asked at the first firing at which its answer is older than max_age.',
   'Later windows have the days between two firings and the lookback.',
   'A sync without a schedule runs when its parents end; if nothing fires it, one run is counted.',

@@ -16,3 +16,21 @@ export const tagValue = z.string({ error: VALUE }).regex(/^[A-Za-z0-9][A-Za-z0-9
 export const tags = z
   .record(tagName, tagValue)
   .refine((all) => Object.keys(all).length <= MOST_TAGS, `allowed are at most ${MOST_TAGS} tags`);
+
+/** A tag with a value. */
+export interface Tag {
+  readonly tag: string;
+  readonly value: string;
+}
+
+/** The tags that a config names, of syncs and of budgets; a tag can be in the list more than once. */
+export const declaredTags = ({
+  syncs,
+  budget,
+}: {
+  readonly syncs: readonly { readonly tags: Tags }[];
+  readonly budget: { readonly tags?: readonly Tag[] };
+}): readonly Tag[] => [
+  ...syncs.flatMap(({ tags: own }) => Object.entries(own).map(([tag, value]) => ({ tag, value }))),
+  ...(budget.tags ?? []),
+];

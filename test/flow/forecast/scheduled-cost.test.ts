@@ -19,16 +19,19 @@ const groups = (schedule: string, more = ''): string =>
   `  groups: { endpoint: pronet.group, schedule: "${schedule}", for_each: { group: ["1001", "1002", "1003"] }${more} }\n`;
 const COSTS = '  costs: { endpoint: token.requests }\n';
 
+/** A month with a firing every third day takes a third of the processor time; the long form fires daily, or on weekdays. */
+const [DAYS, WEEKDAYS] = IS_LONG ? ['*', '1-5'] : ['*/3', '1,4'];
+
 const CHANGES: readonly (readonly [string, string])[] = [
-  ['a daily sync without max_age', groups('15 6 * * *')],
-  ['a daily sync with a max_age of a week', groups('15 6 * * *', ', max_age: 7d')],
+  ['a sync without max_age', groups(`15 6 ${DAYS} * *`)],
+  ['a sync with a max_age of a week', groups(`15 6 ${DAYS} * *`, ', max_age: 7d')],
   [
     'a sync on weekdays, with an unknown user',
-    `  users: { endpoint: microblog.user, schedule: "0 7 * * 1-5", max_age: 36h, for_each: { user: ${JSON.stringify(USERS)} } }\n`,
+    `  users: { endpoint: microblog.user, schedule: "0 7 * * ${WEEKDAYS}", max_age: 36h, for_each: { user: ${JSON.stringify(USERS)} } }\n`,
   ],
   [
     'a window that grows',
-    `  filings: { endpoint: sec.search.companies, schedule: "0 5 * * *", request: { count: 100 }, window: { from: 2026-02-20, lookback: 3d } }\n`,
+    `  filings: { endpoint: sec.search.companies, schedule: "0 5 ${DAYS} * *", request: { count: 100 }, window: { from: 2026-02-20, lookback: 3d } }\n`,
   ],
 ];
 

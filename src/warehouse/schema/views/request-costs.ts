@@ -12,7 +12,7 @@ import {
   failed_requests,
   failed_points,
 } from './cost-columns.ts';
-import { columnFrom, bigint, timestamp, numeric, columnsOf, text, view } from './view.ts';
+import { columnFrom, bigint, jsonb, timestamp, numeric, columnsOf, text, view } from './view.ts';
 
 /** The log rows and matches that a view of logged requests reads. */
 interface LoggedSource {
@@ -62,7 +62,8 @@ export const loggedRequests = ({ log, matches }: LoggedSource): string => `
       c.response_error_text as "error",
       case when q.body ->> 'count' ~ '^[0-9]{1,15}$' then (q.body ->> 'count')::bigint end as "asked",
       c.response_count as "items",
-      c.duration as "duration_s"
+      c.duration as "duration_s",
+      case when q.id is not null then coalesce(r.tags, '{}') end as "tags"
     from ${log} c
     left join (
       select
@@ -71,7 +72,8 @@ export const loggedRequests = ({ log, matches }: LoggedSource): string => `
         coalesce(min(k.match_kind) filter (where k.match_kind <> 'ambiguous'), 'ambiguous') as "match_kind"
       from ${matches} k group by k.log_id
     ) m on m.log_id = c.id
-    left join "requests" q on q.id = m.request_id`;
+    left join "requests" q on q.id = m.request_id
+    left join "runs" r on r.id = q.run_id`;
 
 export const requestCostViews = [
   view(
@@ -103,6 +105,9 @@ export const requestCostViews = [
       asked: bigint('Limit of items in the request; null if it has no limit or the request is not certain.'),
       items: columnFrom('fact_request_costs', 'response_count'),
       duration_s: columnFrom('fact_request_costs', 'duration'),
+      tags: jsonb(
+        'Tags of the sync when the run was last started, such as {"team": "growth"}; empty if it has none, null if the request is not certain.',
+      ),
     },
     // A row without a start counts on the day of its first observation, so that sums by day are sums of all rows.
     loggedRequests({ log: '"fact_request_costs"', matches: '"request_cost_matches"' }),

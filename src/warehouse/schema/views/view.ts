@@ -40,6 +40,7 @@ export const boolean = of('boolean');
 export const date = of('date');
 export const timestamp = of('timestamptz');
 export const uuid = of('uuid');
+export const jsonb = of('jsonb');
 
 /** The same column, which identifies a person or something by a person. */
 export const identifier = (column: Declared): Declared => ({ ...column, personal: 'identifier' });
