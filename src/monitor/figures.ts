@@ -7,7 +7,7 @@ import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { tables } from '../warehouse/schema/tables.ts';
 import type { GaugeName, MetricSample } from './metrics.ts';
-import { pointsByTag, type Tag } from './points-by-tag.ts';
+import { pointsByTag, type MetricTag } from './points-by-tag.ts';
 
 export interface EndedRun {
   readonly id: string;
@@ -39,7 +39,7 @@ export interface FigureQuery {
   readonly now: Date;
   readonly endedSince: Date;
   /** The tags that may become labels. */
-  readonly tags: readonly Tag[];
+  readonly tags: readonly MetricTag[];
 }
 
 /** The figures of the warehouse at one moment, and the runs that ended since `endedSince`. */
@@ -108,7 +108,7 @@ async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> 
 const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
 
 /** The figures of requests, in one pass over the ledger: no index could avoid that pass. */
-async function readLedger(ops: Ops, now: Date, tags: readonly Tag[]): Promise<Figures['samples']> {
+async function readLedger(ops: Ops, now: Date, tags: readonly MetricTag[]): Promise<Figures['samples']> {
   const midnight = `${dayOf(now)}T00:00:00Z`;
   const points = sql`coalesce(q.charged, q.points, 0)`;
   const rows = await ops

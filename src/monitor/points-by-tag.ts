@@ -2,7 +2,7 @@
 import type { MetricSample } from './metrics.ts';
 
 /** A tag with a value. */
-export interface Tag {
+export interface MetricTag {
   readonly tag: string;
   readonly value: string;
 }
@@ -19,10 +19,10 @@ const MOST_TAGS = 500;
 const OTHER = '(other)';
 
 /** The points of each declared tag, those with the most points first if there are too many, and of all others together. */
-export function pointsByTag(rows: readonly TaggedPoints[], declared: readonly Tag[]): readonly MetricSample[] {
+export function pointsByTag(rows: readonly TaggedPoints[], declared: readonly MetricTag[]): readonly MetricSample[] {
   const labelled = new Set(declared.map(keyOf));
-  const spent = new Map<string, Tag & { points: number }>();
-  const add = ({ tag, value }: Tag, points: number): void => {
+  const spent = new Map<string, MetricTag & { points: number }>();
+  const add = ({ tag, value }: MetricTag, points: number): void => {
     const key = keyOf({ tag, value });
     spent.set(key, { tag, value, points: (spent.get(key)?.points ?? 0) + points });
   };
@@ -39,4 +39,4 @@ export function pointsByTag(rows: readonly TaggedPoints[], declared: readonly Ta
   return [...spent.values()].map(({ tag, value, points }) => ({ labels: [tag, value], value: points }));
 }
 
-const keyOf = ({ tag, value }: Tag): string => `${tag}=${value}`;
+const keyOf = ({ tag, value }: MetricTag): string => `${tag}=${value}`;
