@@ -188,6 +188,8 @@ it('commands that read print what their schemas declare', SLOW, async () => {
   await expectOutput('report', 0, ['report']);
   await expectOutput('query', 0, ['query', 'table pronet_groups']);
   await expectOutput('grants', 0, ['grants']);
+  // A field that the contract has: nothing is drafted in this checkout.
+  await expectOutput('promote', 0, ['promote', 'pronet_groups', 'name', 'text']);
   await expectOutput('schedule-redrive', 0, ['schedule', '--redrive']);
 });
 
