@@ -19,6 +19,7 @@ import { COMPILED } from '../support/compiled.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { runInProcess } from './in-process.ts';
 import { type Ran, temporaryFolder } from './program-run.ts';
+import { problemsOf } from './output-schema.ts';
 
 const CONFIG = `syncs:
   people: { endpoint: pronet.search.users, request: { title: engineer, count: 20 } }
@@ -196,6 +197,7 @@ it(
       columns: ['company_size'],
       statements: ['alter table "pronet_user_educations" add column "company_size" text'],
     });
+    expect(problemsOf('promote', JSON.parse(inObject.out))).toEqual([]);
     const again = await sluiceInCopy('promote', 'pronet_users', 'follower_count', 'bigint');
     expect(again).toMatchObject({
       code: 0,
