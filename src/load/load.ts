@@ -9,10 +9,10 @@ import { loadBridges } from './sets/bridges.ts';
 import { writeDailyRows } from './history/daily.ts';
 import { type ChangeSet, buildChangeSet, readStoredFor, type MergeTarget } from './merge/changeset.ts';
 import type { MergeStep, Observation } from './merge/merge.ts';
-import { ownedSets } from './sets/owned-sets.ts';
+import { type DeletedRow, ownedSets } from './sets/owned-sets.ts';
 import type { Receipt } from './merge/receipt.ts';
 import type { StoredRows } from './merge/stored-rows.ts';
-import { type DeletedRow, writeTable } from './write-table.ts';
+import { writeTable } from './write-table.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 
 /**

@@ -16,14 +16,9 @@ import {
 } from './merge/changeset.ts';
 import type { MergeResult, Observation } from './merge/merge.ts';
 import { loadHeads, keyArrays } from './merge/stored-rows.ts';
+import type { DeletedRow } from './sets/owned-sets.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './sql/statements.ts';
-
-/** A row that a complete answer no longer lists. */
-export interface DeletedRow {
-  readonly id: string;
-  readonly answer: number;
-}
 
 export interface WriteResult {
   readonly results: readonly MergeResult[];

@@ -1,5 +1,5 @@
 /** Removes an entity from the tables: its row with all dependent rows, and its data in other rows. */
-import { type QueryExecutorProvider, sql } from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
@@ -42,18 +42,7 @@ export async function eraseRows(
     const { numAffectedRows } = await sql`delete from ${tableId(of, from)} where ${where}`.execute(db);
     touched.note(from, Number(numAffectedRows ?? 0n));
   };
-  const asOwner = referenceColumnNames(table.resource.noun, table.key);
-  for (const other of rootTables) {
-    const isGiven = other.key.some((name) => other.resource.fields[name]?.shape === 'given');
-    // The log of owned rows stays when an answer removes them.
-    for (const it of other.resource.owner ? [other, other.changes] : [other]) {
-      if (!it) continue;
-      if (isGiven && answers.length > 0)
-        await erase(it.name, sql`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])`);
-      const owner = 'entityKey' in it ? asOwner.map((name) => it.entityKey[other.key.indexOf(name)] ?? '') : asOwner;
-      if (other.resource.owner?.join() === asOwner.join()) await erase(it.name, keyEquals(owner, key));
-    }
-  }
+  for (const { name, where } of ownedBy(erased.target, answers)) await erase(name, where);
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
   await eraseReferences(db, schema, erased.target, touched);
   // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
@@ -63,6 +52,29 @@ export async function eraseRows(
     if (changes) await erase(changes.name, keyEquals(parentKey, key));
   await erase(table.name, keyEquals(table.key, key));
   await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
+}
+
+/** The tables with rows that belong to the entity or come from answers to requests for it, with the rows in question. */
+function ownedBy(
+  { table, key }: ErasureTarget,
+  answers: readonly string[],
+): { readonly name: string; readonly where: RawBuilder<boolean> }[] {
+  const asOwner = referenceColumnNames(table.resource.noun, table.key);
+  return rootTables.flatMap((other) => {
+    const isGiven = other.key.some((name) => other.resource.fields[name]?.shape === 'given');
+    const isOwned = other.resource.owner?.join() === asOwner.join();
+    // The log of owned rows stays when an answer removes them.
+    const withLog = other.resource.owner && other.changes ? [other, other.changes] : [other];
+    return withLog.flatMap((it) => {
+      const owner = 'entityKey' in it ? asOwner.map((name) => it.entityKey[other.key.indexOf(name)] ?? '') : asOwner;
+      return [
+        ...(isGiven && answers.length > 0
+          ? [{ name: it.name, where: sql<boolean>`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])` }]
+          : []),
+        ...(isOwned ? [{ name: it.name, where: keyEquals(owner, key) }] : []),
+      ];
+    });
+  });
 }
 
 /** Removes what rows of other entities say of the entity, now and in their change logs. */

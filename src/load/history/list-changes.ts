@@ -31,7 +31,7 @@ export async function logListChanges(target: MergeTarget, results: readonly Merg
     const { changes: log } = child;
     if (!log) continue;
     const changed = results.filter(({ steps }) =>
-      steps.some(({ change, lists }) => change !== 'inserted' && lists[index]),
+      steps.some(({ change, lists }) => change !== 'inserted' && lists[index] !== undefined),
     );
     if (changed.length === 0) continue;
     const stored = changed.filter((it) => it.stored).map(({ id }) => id);
@@ -61,7 +61,7 @@ function linesOf(
     const rows = lists[index];
     const by = contexts[answer];
     if (!rows || !by) continue;
-    const now = elementsOf(child, log, id, rows, (element) => known.get(element)?.since ?? by.receivedAt);
+    const now = elementsOf(child, log, id, rows, { known, receivedAt: by.receivedAt });
     if (change !== 'inserted') lines.push(...differences(log, known, now, by));
     known = now;
   }
@@ -85,13 +85,16 @@ function differences({ attributes }: ChangeTable, before: Elements, now: Element
   ];
 }
 
-/** The elements in rows of a list, which have no key columns of the parent. */
+/**
+ * The elements in rows of a list, which have no key columns of the parent. A known element came when it did before, another
+ * one with the answer that was received at this time.
+ */
 function elementsOf(
   { parentKey, columns }: ChildTable,
   { entityKey, attributes }: ChangeTable,
   parent: string,
   rows: readonly ChildRow[],
-  sinceOf: (id: string) => string,
+  { known, receivedAt }: { readonly known: Elements; readonly receivedAt: string },
 ): Elements {
   const names = columns.slice(parentKey.length).map(({ name }) => name);
   const ownKey = entityKey.slice(parentKey.length).map((name) => names.indexOf(name));
@@ -99,7 +102,7 @@ function elementsOf(
   return new Map(
     rows.map((row) => {
       const id = [parent, ...ownKey.map((at) => textOf(row[at]))].join('\0');
-      return [id, { values: places.map((at) => textOf(row[at])), since: sinceOf(id) }];
+      return [id, { values: places.map((at) => textOf(row[at])), since: known.get(id)?.since ?? receivedAt }];
     }),
   );
 }
@@ -119,7 +122,7 @@ async function storedElements(
     [...byParent].map(([parent, rows]) => {
       const elements = rows.flatMap((row) => {
         const cells = own.map(({ name, type }) => cellOf(type, row[name] ?? null));
-        return [...elementsOf(child, log, parent, [cells], () => row[CAME] ?? '')];
+        return [...elementsOf(child, log, parent, [cells], { known: new Map(), receivedAt: row[CAME] ?? '' })];
       });
       return [parent, new Map(elements)];
     }),

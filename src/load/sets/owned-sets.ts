@@ -4,9 +4,14 @@ import type { Batch, Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { LoadItem } from '../merge/receipt-builder.ts';
-import type { DeletedRow } from '../write-table.ts';
 import type { SqlExecutor } from '../sql/executor.ts';
 import { type RowLock, readOwned } from '../sql/statements.ts';
+
+/** A row that a complete answer no longer lists. */
+export interface DeletedRow {
+  readonly id: string;
+  readonly answer: number;
+}
 
 /** A row as the texts of its cells. */
 export type RowTexts = Readonly<Record<string, string | null>>;
