@@ -34,7 +34,7 @@ interface Change {
 
 /**
  * Logs the changes of a table's entities; does nothing for a table without a log. Call it after new rows are inserted
- * and the others are locked, but before they are updated, since it reads their old values.
+ * and the others are locked, but before they are updated, since it reads the old values that the merge did not need.
  */
 export async function logChanges(
   target: HistoryTarget,
@@ -44,12 +44,14 @@ export async function logChanges(
   const { executor, schema, table } = target;
   if (!table.changes) return;
   const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
-  const changed = logged.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
-  const ids = changed.map(({ id }) => id);
+  const unread = logged.filter(
+    ({ stored, row, steps }) => stored && !row && steps.some(({ change }) => change === 'changed'),
+  );
+  const ids = unread.map(({ id }) => id);
   const before = await loadStates(executor, schema, table, ids);
-  const compared = logged.map(({ id, steps }): ComparedRow => {
+  const compared = logged.map(({ id, row, steps }): ComparedRow => {
     const rowChanges = steps.map(({ change }) => change);
-    return { id, before: before.get(id), answers: seen.get(id) ?? [], changes: rowChanges };
+    return { id, before: row ?? before.get(id), answers: seen.get(id) ?? [], changes: rowChanges };
   });
   await writeChanges(target, table.changes, compared);
 }
