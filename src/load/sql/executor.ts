@@ -112,7 +112,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
 const PART = 250;
 
 function* linesOf({ count, cells }: NewRows): Generator<string> {
-  for (let at = 0; at < count; at += PART) yield copyText([{ key: [], rows: cells(at, at + PART) }]);
+  for (let at = 0; at < count; at += PART) yield copyText([{ begin: '', rows: cells(at, at + PART) }]);
 }
 
 /** One array per column. */
