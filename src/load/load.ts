@@ -141,8 +141,9 @@ function countStep(table: RootTable, { items, change, lists }: MergeStep, receip
   receipt?.addItems(change, items);
   if (change === 'unchanged' || change === 'superseded') return;
   receipt?.addWritten(table.name, 1);
-  for (const [index, rows] of lists.entries())
+  lists.forEach((rows, index) => {
     if (rows) receipt?.addWritten(table.children[index]?.name ?? '', rows.length);
+  });
 }
 
 const buildNow = (target: MergeTarget, seen: PrefetchedTable['seen']): PrefetchedTable => ({

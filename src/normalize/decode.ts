@@ -5,12 +5,14 @@ export type Decoded =
   | { readonly kind: 'items'; readonly items: readonly unknown[]; readonly lone: boolean }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
+const UTF8 = new TextDecoder('utf-8');
+
 /**
  * The items of an answer: the elements of its array, or a single object. For any other body, the reason why it has
  * none.
  */
 export function decode(body: Uint8Array): Decoded {
-  const text = new TextDecoder('utf-8').decode(body);
+  const text = UTF8.decode(body);
   if (text.trim() === '') return { kind: 'unreadable', reason: 'the body is empty; expected a JSON array' };
   let value: unknown;
   try {

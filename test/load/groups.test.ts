@@ -11,6 +11,7 @@ import {
   contextOf,
   expectAllAccounted,
   type Loader,
+  loadBatch,
   loaderOf,
   shapesOf,
   type TextRow,
@@ -137,6 +138,22 @@ eachWarehouse('answers loaded together', (open, kind) => {
       _first_seen_at: contextOf(1).receivedAt,
       _changed_at: contextOf(50).receivedAt,
     });
+  });
+
+  it('read a stored row once, although its merge and its change log need it', async () => {
+    const warehouse = await open();
+    const searched = (name: string) => batchOf('pronet.search.users', { title: 'x' }, [{ urn: urn('a'), name }]);
+    await loadBatch(warehouse, searched('before'), 1);
+    const statements: string[] = [];
+    await warehouse.db.transaction().execute((tx) =>
+      load(
+        recorded(sqlExecutorOn(tx), (text) => statements.push(text)),
+        warehouse.schema,
+        [{ batch: searched('after'), context: contextOf(2) }],
+      ),
+    );
+    expect(statements.filter((text) => /^select .*t\."headline".*"pronet_users"/s.test(text))).toHaveLength(1);
+    expect(statements.filter((text) => text.startsWith('insert into "sluice"."pronet_user_changes"'))).toHaveLength(1);
   });
 });
 

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { copyInto, copyText, type CopySet } from '../../src/warehouse/sql/copy.ts';
+import { copyInto, copyPrefix, copyText, type CopySet } from '../../src/warehouse/sql/copy.ts';
 import { errorCode } from '../../src/warehouse/sql/errors.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 
@@ -16,7 +16,7 @@ async function withTable() {
     ("place" integer primary key, "a ""text""" text, "is so" boolean, "count" bigint)`.execute(db);
   const copySets = (sets: readonly CopySet[]) =>
     db.executeQuery(CompiledQuery.raw(copyInto(schema, 'copied', NAMES), [copyText(sets)]));
-  const copyAll = (rows: CopySet['rows']) => copySets([{ key: [], rows }]);
+  const copyAll = (rows: CopySet['rows']) => copySets([{ begin: '', rows }]);
   const all = async () =>
     (
       await sql<Record<string, unknown>>`
@@ -53,8 +53,8 @@ it('copied rows arrive unchanged', async () => {
       ]);
       const { numAffectedRows } = await copySets(
         inKey === 0
-          ? [{ key: [], rows: expected }]
-          : expected.map((row) => ({ key: row.slice(0, inKey), rows: [row.slice(inKey)] })),
+          ? [{ begin: '', rows: expected }]
+          : expected.map((row) => ({ begin: copyPrefix(row.slice(0, inKey)), rows: [row.slice(inKey)] })),
       );
       expect(numAffectedRows).toBe(BigInt(rows.length));
       expect(await all()).toEqual(
@@ -82,7 +82,7 @@ it('copied rows that are refused report why, and leave the connection as it was'
   await warehouse.db.transaction().execute(async (tx) => {
     await tx.executeQuery(
       CompiledQuery.raw(copyInto(warehouse.schema, 'copied', NAMES), [
-        copyText([{ key: [2, 'c'], rows: [[null, 7]] }]),
+        copyText([{ begin: copyPrefix([2, 'c']), rows: [[null, 7]] }]),
       ]),
     );
     const { rows } = await sql<{

@@ -8,8 +8,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { precompiled } from '../../warehouse/sql/compile-once.ts';
-import { PLANNED_ONCE } from '../../warehouse/connect/postgres.ts';
+import { PLANNED_ONCE, precompiled } from '../../warehouse/sql/compile-once.ts';
 import { HEARTBEAT_MS } from '../../ledger/lease.ts';
 
 /** The bounds on concurrency and on the distance of starts. */
@@ -114,7 +113,7 @@ export async function openSharedSlots(
   const isWanted = sql`wanted_by <> ${holder} and wanted_at > clock_timestamp() - ${ago(WANTED_MS)}`;
 
   const takeSlots = precompiled(['most', 'except'], ({ most, except }) =>
-    compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
+    compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
           where token_digest = ${name} and number = any(array(
@@ -135,20 +134,20 @@ export async function openSharedSlots(
         where token_digest = ${name} and exists (select from taken)
         returning array(select number from taken) as numbers, (extract(epoch from
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-          ${isWanted} as is_wanted, ${asynchronousCommit}`),
+          ${isWanted} as is_wanted, ${asynchronousCommit}${plannedOnce}`),
   );
   const freeSlots = precompiled(['numbers'], ({ numbers }) =>
-    compilable(sql`${plannedOnce}
+    compilable(sql`
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
       where token_digest = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
-      returning ${asynchronousCommit}`),
+      returning ${asynchronousCommit}${plannedOnce}`),
   );
 
   const takeStartTimes = precompiled(['count'], ({ count }) =>
-    compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
+    compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`
       update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where token_digest = ${name}
       returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-        ${isWanted} as is_wanted, ${asynchronousCommit}`),
+        ${isWanted} as is_wanted, ${asynchronousCommit}${plannedOnce}`),
   );
 
   const enterRows = async (): Promise<void> => {
@@ -197,10 +196,10 @@ export async function openSharedSlots(
       },
 
       renew: async (numbers) => {
-        const { rows } = await sql<{ number: string }>`${plannedOnce}
+        const { rows } = await sql<{ number: string }>`
           update ${slots} set expires_at = ${expiry}
           where token_digest = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
-          returning number, ${asynchronousCommit}`.execute(db);
+          returning number, ${asynchronousCommit}${plannedOnce}`.execute(db);
         return rows.map(({ number }) => Number(number));
       },
 

@@ -37,7 +37,8 @@ export interface Change {
 
 /**
  * Logs the changes of a table's entities, and the rows that answers remove; does nothing for a table without a log. Call
- * it after new rows are inserted and the others are locked, but before they are written, since it reads their old values.
+ * it after new rows are inserted and the others are locked, but before they are written, since it reads the old values
+ * that the merge did not need.
  */
 export async function logChanges(
   target: HistoryTarget,
@@ -48,12 +49,14 @@ export async function logChanges(
   const { executor, schema, table } = target;
   if (!table.changes) return;
   const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
-  const changed = logged.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
-  const ids = [...changed, ...removed].map(({ id }) => id);
+  const unread = logged.filter(
+    ({ stored, row, steps }) => stored && !row && steps.some(({ change }) => change === 'changed'),
+  );
+  const ids = [...unread, ...removed].map(({ id }) => id);
   const before = await loadRows(executor, schema, table, ids);
-  const compared = logged.map(({ id, steps }): ComparedRow => {
+  const compared = logged.map(({ id, row, steps }): ComparedRow => {
     const rowChanges = steps.map(({ change }) => change);
-    return { id, before: before.get(id)?.state, answers: seen.get(id) ?? [], changes: rowChanges };
+    return { id, before: row ?? before.get(id)?.state, answers: seen.get(id) ?? [], changes: rowChanges };
   });
   await writeChanges(target, table.changes, compared);
   await writeLines(target, table.changes, removalsOf(target, table.changes, before, removed));

@@ -1,7 +1,7 @@
 /** Compares a table's entities with their stored rows, and plans the writes. */
 import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
-import { copyText, type CopySet } from '../../warehouse/sql/copy.ts';
+import { copyPrefix, copyText, type CopySet } from '../../warehouse/sql/copy.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { slotsIn } from './observe.ts';
 import type { LoadContext } from './receipt-builder.ts';
@@ -143,7 +143,7 @@ export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWri
   if (table.children.length === 0) return [];
   const parents = due.map(({ id, stored, write, steps }) => ({
     id,
-    key: id.split('\0'),
+    begin: copyPrefix(id.split('\0')),
     before: stored && digestsFrom(stored.digests).lists,
     after: write.digests.lists,
     steps,
@@ -151,12 +151,12 @@ export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWri
   return table.children.map((child, index) => {
     const emptied: string[] = [];
     const sets: CopySet[] = [];
-    for (const { id, key, before, after, steps } of parents) {
+    for (const { id, begin, before, after, steps } of parents) {
       const rows = steps.findLast(({ lists }) => lists[index])?.lists[index];
       const there = before ? before[index] : null;
       if (!rows || after[index] === there) continue;
       if (there !== null) emptied.push(id);
-      if (rows.length > 0) sets.push({ key, rows });
+      if (rows.length > 0) sets.push({ begin, rows });
     }
     return {
       child,

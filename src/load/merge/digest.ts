@@ -16,8 +16,8 @@ export interface Digests {
 
 const shortHash = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/** Short texts repeat often: empty lists, or lists with one of a few elements. */
-const SHORT = 48;
+/** Short texts repeat often: empty lists, or lists with one of a few elements. Longer ones are hashed faster than found. */
+const SHORT = 16;
 const MOST_KNOWN = 4096;
 const known = new Map<string, string>();
 

@@ -53,6 +53,8 @@ export interface MergeResult {
   readonly steps: readonly MergeStep[];
   /** The stored row; undefined if there was none. */
   readonly stored: StoredHead | undefined;
+  /** The state of the stored row; undefined if the observations did not need it. */
+  readonly row: RowState | undefined;
   /** Absent if nothing differs. */
   readonly write: RowWrite | undefined;
 }
@@ -112,7 +114,7 @@ export function mergeObservations(
     // Only a later observation needs the row.
     if (observations.length > 1) state = { ...state, known: asRow(table, merged, state.head?.counts) };
   }
-  return { id, steps, stored, write: state.write };
+  return { id, steps, stored, row, write: state.write };
 }
 
 /** The row so far: as stored, then as the answers before would leave it. */

@@ -71,7 +71,7 @@ export async function loadBridges(
     await run.copyRows(
       schema,
       table,
-      copyText([{ key: [], rows: fresh.map(([, row]) => names.map((name) => row[name] ?? null)) }]),
+      copyText([{ begin: '', rows: fresh.map(([, row]) => names.map((name) => row[name] ?? null)) }]),
     );
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }

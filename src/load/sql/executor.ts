@@ -2,7 +2,8 @@
 import { setImmediate as sent } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
-import { copyText } from '../../warehouse/sql/copy.ts';
+import { PLANNED_ONCE } from '../../warehouse/sql/compile-once.ts';
+import { copyText, isCopy } from '../../warehouse/sql/copy.ts';
 import type { Cell } from '../../normalize/batch.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
@@ -66,8 +67,10 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     last.catch(() => undefined);
     return done;
   };
-  const execute = async <Row>(sql: string, parameters: readonly unknown[]) =>
-    db.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+  const execute = async <Row>(sql: string, parameters: readonly unknown[]) => {
+    const isPlanned = parameters.length > 0 && !isCopy(sql);
+    return db.executeQuery<Row>(CompiledQuery.raw(isPlanned ? sql + PLANNED_ONCE : sql, [...parameters]));
+  };
   const write: SqlExecutor['write'] = async (sql, parameters) => {
     const before = last;
     void inTurn(() => execute(sql, parameters));
@@ -109,7 +112,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
 const PART = 250;
 
 function* linesOf({ count, cells }: NewRows): Generator<string> {
-  for (let at = 0; at < count; at += PART) yield copyText([{ key: [], rows: cells(at, at + PART) }]);
+  for (let at = 0; at < count; at += PART) yield copyText([{ begin: '', rows: cells(at, at + PART) }]);
 }
 
 /** One array per column. */

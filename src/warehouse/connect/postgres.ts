@@ -1,5 +1,5 @@
 /**
- * Opens a pool of connections to a Postgres server. It also works through a transaction pooler. A statement that starts
+ * Opens a pool of connections to a Postgres server. It also works through a transaction pooler. A statement that ends
  * with the comment `PLANNED_ONCE` is parsed and planned once per connection if there is no pooler. A `copy` statement
  * takes its rows as its only parameter.
  */
@@ -11,6 +11,7 @@ import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig 
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
 import { PooledDialect } from './dialect.ts';
+import { PLANNED_ONCE } from '../sql/compile-once.ts';
 import { copy, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
 import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
@@ -33,9 +34,6 @@ const KEEP_ALIVE_AFTER_MS = 30_000;
  * Errors that end the session: shutdowns, a dropped database, and timeouts. The severity is localized, so codes decide.
  */
 const ENDS_SESSION = /^(?:57P0|25P0[34])/;
-
-/** Marks short, frequent statements: planning one can take several times as long as running it. */
-export const PLANNED_ONCE = '/* planned once */';
 
 /** Whether statements may be prepared. They may not if the next one may reach another session of the server. */
 interface Plans {
@@ -183,7 +181,7 @@ const clientOf = (connectWithinMs: number, plans: Plans, startup: Settings): typ
       const query = super.query.bind(this) as (...parameters: unknown[]) => never;
       if (typeof text === 'string' && isCopy(text))
         return copy({ query }, text, (values as [string | Iterable<string>])[0]) as never;
-      const isNamed = plans.areKept && typeof text === 'string' && text.startsWith(PLANNED_ONCE);
+      const isNamed = plans.areKept && typeof text === 'string' && text.endsWith(PLANNED_ONCE);
       return isNamed ? query({ name: nameOf(text), text, values }, ...others) : query(text, values, ...others);
     }
   };

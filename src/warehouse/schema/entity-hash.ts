@@ -24,11 +24,15 @@ export const hashOfEntity = (table: Pick<RootTable, 'name' | 'key'>, place: Plac
 
 /** The text of an entity. Each part of a key except the last is preceded by its length. */
 function entityText({ name, key }: Pick<RootTable, 'name' | 'key'>, place: Place, id: string): string {
-  const prefix = name + SEPARATORS[place];
-  if (key.length === 1) return prefix + id;
-  const parts = id.split('\0');
-  const last = parts.length - 1;
-  return parts.reduce((text, part, index) => text + (index < last ? `${Buffer.byteLength(part)}:` : '') + part, prefix);
+  let text = name + SEPARATORS[place];
+  let start = 0;
+  for (let index = 1; index < key.length; index += 1) {
+    const end = id.indexOf('\0', start);
+    const part = id.slice(start, end);
+    text += `${Buffer.byteLength(part)}:${part}`;
+    start = end + 1;
+  }
+  return text + id.slice(start);
 }
 
 /** SQL for the hash of an entity; `columnOf` returns the SQL of a key column. */

@@ -4,6 +4,9 @@
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 
+/** The end of frequent statements: parsing and planning one can take several times as long as running it. */
+export const PLANNED_ONCE = ' /* planned once */';
+
 /** A placeholder in a compiled statement for a value that each use provides. */
 class Placeholder {
   readonly name: string;

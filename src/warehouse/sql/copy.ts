@@ -19,16 +19,19 @@ export const isCopy = (statement: string): boolean => statement.startsWith(COPY)
 
 /** Rows that begin with the same cells. */
 export interface CopySet {
-  readonly key: readonly Cell[];
-  /** The cells after the key. */
+  /** The text of these cells, from `copyPrefix`. */
+  readonly begin: string;
+  /** The cells after them. */
   readonly rows: readonly (readonly Cell[])[];
 }
+
+/** The text of the cells with which the lines of a set begin. */
+export const copyPrefix = (cells: readonly Cell[]): string => cells.map((cell) => `${textOf(cell)}\t`).join('');
 
 /** The rows as text, one line for each. */
 export function copyText(sets: readonly CopySet[]): string {
   let text = '';
-  for (const { key, rows } of sets) {
-    const begin = key.map((cell) => `${textOf(cell)}\t`).join('');
+  for (const { begin, rows } of sets) {
     for (const row of rows) {
       let separator = begin;
       for (const cell of row) {
