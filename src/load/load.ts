@@ -12,7 +12,8 @@ import type { MergeStep, Observation } from './merge/merge.ts';
 import { ownedSets } from './sets/owned-sets.ts';
 import type { Receipt } from './merge/receipt.ts';
 import type { StoredRows } from './merge/stored-rows.ts';
-import { type DeletedRow, writeTable } from './write-table.ts';
+import type { DeletedRow } from './history/observations.ts';
+import { writeTable } from './write-table.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 
 /**

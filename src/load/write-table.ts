@@ -2,6 +2,7 @@
 import { TransientError } from '../errors.ts';
 import { logChanges } from './history/change-log.ts';
 import { logListChanges } from './history/list-changes.ts';
+import type { DeletedRow } from './history/observations.ts';
 import {
   arraysOf,
   type ChangeSet,
@@ -18,12 +19,6 @@ import type { MergeResult, Observation } from './merge/merge.ts';
 import { loadHeads, keyArrays } from './merge/stored-rows.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './sql/statements.ts';
-
-/** A row that a complete answer no longer lists. */
-export interface DeletedRow {
-  readonly id: string;
-  readonly answer: number;
-}
 
 export interface WriteResult {
   readonly results: readonly MergeResult[];

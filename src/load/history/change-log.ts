@@ -12,8 +12,7 @@ import type { RowChange } from '../merge/receipt-builder.ts';
 import { insertChanges, insertLateChanges } from './change-log-sql.ts';
 import type { MergeResult } from '../merge/merge.ts';
 import { loadRows, type StoredRow } from '../merge/stored-rows.ts';
-import type { DeletedRow } from '../write-table.ts';
-import type { AnswerReceived, AnswerRows, HistoryTarget, ObservationsById } from './observations.ts';
+import type { AnswerReceived, AnswerRows, DeletedRow, HistoryTarget, ObservationsById } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
 /** One entity, its observations by answers, and the result of each. */

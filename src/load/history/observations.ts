@@ -10,6 +10,12 @@ export interface AnswerRows {
   readonly rows: readonly RootRow[];
 }
 
+/** A row that a complete answer no longer lists. */
+export interface DeletedRow {
+  readonly id: string;
+  readonly answer: number;
+}
+
 /** Entities by id, each with the answers that show it. */
 export type ObservationsById = ReadonlyMap<string, readonly AnswerRows[]>;
 

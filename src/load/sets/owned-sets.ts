@@ -4,7 +4,7 @@ import type { Batch, Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { LoadItem } from '../merge/receipt-builder.ts';
-import type { DeletedRow } from '../write-table.ts';
+import type { DeletedRow } from '../history/observations.ts';
 import type { SqlExecutor } from '../sql/executor.ts';
 import { type RowLock, readOwned } from '../sql/statements.ts';
 
