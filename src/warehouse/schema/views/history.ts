@@ -12,7 +12,7 @@ import { boolean, columnFrom, columnsOf, timestamp, view } from './view.ts';
 interface Logged {
   readonly table: RootTable | ChildTable;
   readonly log: ChangeTable;
-  /** What a row is, such as "user". */
+  /** The term for a row, such as "user". */
   readonly noun: string;
   /** SQL for the present rows, each with the time at which it came. */
   readonly rows: string;
