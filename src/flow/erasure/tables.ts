@@ -57,10 +57,11 @@ export async function eraseRows(
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
   await eraseReferences(db, schema, erased.target, touched);
   // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
-  for (const owned of [...table.children, table.daily, table.changes])
+  const logsOfLists = table.children.flatMap(({ changes, parentKey }) =>
+    changes ? [{ name: changes.name, parentKey }] : [],
+  );
+  for (const owned of [...table.children, ...logsOfLists, table.daily, table.changes])
     if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
-  for (const { changes, parentKey } of table.children)
-    if (changes) await erase(changes.name, keyEquals(parentKey, key));
   await erase(table.name, keyEquals(table.key, key));
   await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
 }

@@ -31,7 +31,7 @@ export async function logListChanges(target: MergeTarget, results: readonly Merg
     const { changes: log } = child;
     if (!log) continue;
     const changed = results.filter(({ steps }) =>
-      steps.some(({ change, lists }) => change !== 'inserted' && lists[index]),
+      steps.some(({ change, lists }) => change !== 'inserted' && lists[index] !== undefined),
     );
     if (changed.length === 0) continue;
     const stored = changed.filter((it) => it.stored).map(({ id }) => id);
@@ -61,7 +61,8 @@ function linesOf(
     const rows = lists[index];
     const by = contexts[answer];
     if (!rows || !by) continue;
-    const now = elementsOf(child, log, id, rows, (element) => known.get(element)?.since ?? by.receivedAt);
+    const earlier = known;
+    const now = elementsOf(child, log, id, rows, (element) => earlier.get(element)?.since ?? by.receivedAt);
     if (change !== 'inserted') lines.push(...differences(log, known, now, by));
     known = now;
   }
