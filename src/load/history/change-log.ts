@@ -97,14 +97,22 @@ export async function writeChanges(
 ): Promise<void> {
   const { executor, schema, table, contexts } = target;
   const attributes = attributesOf(log, table);
-  await writeLines(
-    target,
-    log,
+  const changes = Map.groupBy(
     compared.flatMap((it) => changesOf(table, attributes, contexts, it)),
+    ({ by }) => by,
   );
-  // One answer at a time, because each may move a change that the one before inserted.
-  for (const late of lateOf(attributes, contexts, compared))
-    await executor.write(insertLateChanges(schema, log), valuesOf(log, late));
+  const late = Map.groupBy(lateOf(attributes, contexts, compared), ({ by }) => by);
+  // In the order of the answers, because a late value is inserted between the changes that are known when its answer is loaded.
+  let pending: Change[] = [];
+  for (const by of contexts) {
+    pending = pending.concat(changes.get(by) ?? []);
+    const values = late.get(by);
+    if (!values) continue;
+    await writeLines(target, log, pending);
+    await executor.write(insertLateChanges(schema, log), valuesOf(log, values));
+    pending = [];
+  }
+  await writeLines(target, log, pending);
 }
 
 /** Writes lines of a log; those that it has are ignored. */
@@ -171,32 +179,25 @@ const digestOfCell = (cell: Cell | undefined): string | null => {
   return text === null ? null : digestOf(text);
 };
 
-/**
- * The values of late full observations, by answer, oldest first. Lesser observations may never have been written to the
- * row, so they are left out.
- */
+/** The values of late full observations. Lesser ones may never have been written to the row, so they are left out. */
 function lateOf(
   attributes: readonly Attribute[],
   answers: readonly AnswerReceived[],
   compared: readonly ComparedRow[],
-): Change[][] {
-  const late = new Map<number, Change[]>();
+): Change[] {
+  const late: Change[] = [];
   for (const { id, answers: shown, changes: rowChanges } of compared) {
     for (const [index, { answer, rows }] of shown.entries()) {
       const by = answers[answer];
       const row = rows.findLast(isFull);
       if (rowChanges[index] !== 'superseded' || !by || !row) continue;
-      const logged = attributes
-        .filter(({ slot }) => row.values[slot] !== undefined)
-        .map(
-          ({ name, slot, valueOf }): Change => ({ id, attribute: name, from: null, to: valueOf(row.values[slot]), by }),
-        );
-      late.set(answer, [...(late.get(answer) ?? []), ...logged]);
+      for (const { name, slot, valueOf } of attributes) {
+        const value = row.values[slot];
+        if (value !== undefined) late.push({ id, attribute: name, from: null, to: valueOf(value), by });
+      }
     }
   }
-  return [...late]
-    .toSorted(([a], [b]) => (BigInt(answers[a]?.answerId ?? 0) < BigInt(answers[b]?.answerId ?? 0) ? -1 : 1))
-    .map(([, changes]) => changes);
+  return late;
 }
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
