@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { inspect } from 'node:util';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { runInProcess } from '../cli/in-process.ts';
@@ -138,8 +139,8 @@ function here(
   };
   const run = async (): Promise<Ended> => {
     const { code, driven } = await work({ onBegin: began.resolve, write, signal: stop.signal }).catch(
-      (error: Error) => {
-        write(String(error.stack));
+      (error: unknown) => {
+        write(inspect(error));
         return { code: 1, driven: undefined };
       },
     );

@@ -71,6 +71,6 @@ async function build(folder: string): Promise<void> {
     external: [...(external as RegExp[]), 'vitest'],
     treeshake: { moduleSideEffects: 'no-external' },
   });
-  await bundle.write({ ...output, dir: join(folder, 'dist') });
+  await bundle.write({ ...(output as object), dir: join(folder, 'dist') });
   await bundle.close();
 }
