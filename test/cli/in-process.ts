@@ -18,6 +18,8 @@ export interface InProcessOptions {
   readonly now?: () => Date;
   /** Only the clock of the process; the database keeps its own. */
   readonly processNow?: () => Date;
+  /** Makes ids; absent, they are numbered, and so are equal in two runs. */
+  readonly newId?: () => string;
   /** Replaces waiting. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -47,7 +49,7 @@ export async function runInProcess(words: readonly string[], options: InProcessO
     ...(processNow !== now && { elapsedMs: () => performance.now() }),
     ...(now && { databaseNow: now }),
     random: () => 0.5,
-    newId: () => `00000000-0000-4000-8000-${String((ids += 1)).padStart(12, '0')}`,
+    newId: options.newId ?? (() => `00000000-0000-4000-8000-${String((ids += 1)).padStart(12, '0')}`),
     sleep: options.sleep ?? ((ms, on) => wait(ms, undefined, on && { signal: on })),
   });
   return { code, out: out.text(), err: err.text() };

@@ -29,7 +29,7 @@ async function loadedBy(words: readonly string[], env: Readonly<Record<string, s
     registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context); } });
     process.on('exit', () => process.stderr.write(urls.join('\\n')));`;
   const node = ['--import', `data:text/javascript,${encodeURIComponent(recorder)}`];
-  return (await run(words, { cwd: folder.path, env, node })).err;
+  return (await run(words, { cwd: folder.path, env, node, fromSources: true })).err;
 }
 
 describe('a command on a server', () => {

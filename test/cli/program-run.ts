@@ -5,10 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { COMPILED } from '../support/compiled.ts';
+import { builtProgram, SOURCES } from '../support/built.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const built = await builtProgram();
 
 export interface Ran {
   readonly code: number | null;
@@ -21,6 +20,8 @@ export interface RunOptions {
   /** Nothing else of the test's own environment reaches the program but PATH. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Runs the sources instead of the bundle, for tests of what a checkout does. */
+  readonly fromSources?: boolean;
   /** Options of Node itself. */
   readonly node?: readonly string[];
 }
@@ -33,10 +34,11 @@ export interface Running {
 }
 
 /** Starts the program. */
-export function start(words: readonly string[], { cwd, env = {}, input, node = [] }: RunOptions): Running {
-  const child = spawn(process.execPath, [...node, MAIN, ...words], {
+export function start(words: readonly string[], { cwd, env = {}, input, node = [], fromSources }: RunOptions): Running {
+  const { main, cache } = fromSources === true ? SOURCES : built;
+  const child = spawn(process.execPath, [...node, main, ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cache, ...env },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => undefined);

@@ -3,10 +3,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import type { GateCall, GateOrder } from './limiter-process.ts';
 
+const built = await builtProgram();
 const IN_FLIGHT = 3;
 const PER_SECOND = 40;
 const FOR_MS = 18_000;
@@ -21,7 +23,10 @@ async function migratedDatabase(): Promise<string> {
 }
 
 function started(order: GateOrder): { readonly child: ChildProcess; readonly calls: Promise<readonly GateCall[]> } {
-  const child = fork(new URL('limiter-process.ts', import.meta.url), [JSON.stringify(order)], { execArgv: [] });
+  const child = fork(built.pathOf('test/control/limiter-process.ts'), [JSON.stringify(order)], {
+    execArgv: [],
+    env: built.env,
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const calls = new Promise<readonly GateCall[]>((resolve, reject) => {
     child.on('message', (message) => {

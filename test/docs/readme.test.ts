@@ -1,19 +1,19 @@
 /** Runs the README's commands, as they stand there, in a copy of the project. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blocksOf, copiedProject, pageOf, type Project } from './shell-blocks.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { blocksOf, copiedProject, pageOf } from './shell-blocks.ts';
 
 const blocks = blocksOf(await pageOf('README.md'));
 
-let project: Project;
-beforeAll(async () => {
-  project = await copiedProject();
-});
-afterAll(() => project.remove());
-
-async function run(script: string): Promise<string> {
-  const { code, out, err } = await project.run(script);
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  return out;
+/** A project for one test, and its shell. */
+async function opened(program: 'sources' | 'bundle') {
+  const project = await copiedProject(program);
+  onTestFinished(() => project.remove());
+  const run = async (script: string): Promise<string> => {
+    const { code, out, err } = await project.run(script);
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+    return out;
+  };
+  return { project, run };
 }
 
 /** The dependencies are there already, as links. */
@@ -23,6 +23,7 @@ describe('the README', () => {
   it('brings every endpoint into the warehouse with its first command, and shows what is there', {
     timeout: 120_000,
   }, async () => {
+    const { run } = await opened('sources');
     const [first, look] = blocks.filter(({ tags }) => tags.includes('run'));
     const started = await run(installed(first?.body ?? ''));
     expect(started).toMatch(/^total .* exit 0$/m);
@@ -34,6 +35,7 @@ describe('the README', () => {
   });
 
   it('leads to a first sync against the sandbox', { timeout: 120_000 }, async () => {
+    const { project, run } = await opened('bundle');
     const at = blocks.findIndex(({ tags }) => tags.includes('background'));
     const [begin, set, sync] = blocks.slice(at);
     // On a free port, as any port that a test names may be taken.

@@ -1,11 +1,12 @@
 /** The shell that pages of the documentation show, and a copy of the project to run it in. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { builtProgram } from '../support/built.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -57,13 +58,23 @@ export interface Project {
   readonly remove: () => Promise<void>;
 }
 
-/** A copy of the project, its dependencies and sources as links, in which scripts see nothing of the test's environment. */
-export async function copiedProject(): Promise<Project> {
+/**
+ * A copy of the project with links to its dependencies, in which scripts see nothing of the test's environment. Its
+ * program is the sources, or the bundle, which starts with half the processor time.
+ */
+export async function copiedProject(program: 'sources' | 'bundle'): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
   await cp(join(ROOT, 'package.json'), join(folder, 'package.json'));
-  // Sources and configs are copied, since the program finds the quickstart's folder by where it lies itself.
-  for (const part of ['src', 'migrations', 'configs'])
-    await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  // Programs and configs are copied, since the program finds the quickstart's folder by where it lies itself.
+  await cp(join(ROOT, 'configs'), join(folder, 'configs'), { recursive: true });
+  if (program === 'sources')
+    for (const part of ['src', 'migrations']) await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  else {
+    const { main } = await builtProgram();
+    await cp(dirname(main), join(folder, 'dist', 'src'), { recursive: true });
+    await mkdir(join(folder, 'src'));
+    await writeFile(join(folder, 'src', 'main.js'), "import '../dist/src/main.js';\n");
+  }
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const begun: ChildProcess[] = [];
 

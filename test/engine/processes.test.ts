@@ -9,7 +9,7 @@ import { warehouseTemplates, withWarehouse } from '../reliability/warehouse-temp
 import type { Oracle } from '../reliability/oracle.ts';
 import type { Process } from '../reliability/processes.ts';
 import { openStage, type Stage, undisturbed } from '../reliability/stage.ts';
-import { IN_FLIGHT } from '../reliability/workload.ts';
+import { type Form, IN_FLIGHT } from '../reliability/workload.ts';
 import { hasBinaries, startEmbedded } from '../support/embedded-postgres.ts';
 import { LOCALE } from '../support/postgres.ts';
 import { migrated } from '../support/templates.ts';
@@ -48,6 +48,7 @@ syncs:
     ${DAILY}
     for_each: { user: [${Array.from({ length: 90 }, (_, at) => JSON.stringify(world.microblog.item(at, String)['alias'])).join(', ')}] }
 `;
+const FORM: Form = { configOf: config, survivors: 'here' };
 const SYNCS = ['filings', 'microbloggers', 'people', 'schools'];
 const PATIENT = { timeout: 240_000 };
 /** How long a call takes, so that there is something to disturb. */
@@ -68,7 +69,7 @@ afterAll(() => templates.end());
 let expected: Promise<Oracle> | undefined;
 /** The contents of the tables after an undisturbed run. */
 const oracleOnce = (): Promise<Oracle> =>
-  (expected ??= undisturbed(templates, { kind: 'postgres', configOf: config }).then(({ oracle }) => oracle));
+  (expected ??= undisturbed(templates, { ...FORM, kind: 'postgres' }).then(({ oracle }) => oracle));
 
 /** Waits until what is looked for is there. */
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
@@ -120,7 +121,7 @@ describe('clocks and workers', () => {
   it('run each due sync once; of a worker that is killed another takes its chunk over', PATIENT, async () => {
     const onArrival = (): Promise<void> => wait(CALL_MS);
     const oracle = await oracleOnce();
-    const stage = await openStage(templates, { kind: 'postgres', configOf: config, onArrival });
+    const stage = await openStage(templates, { ...FORM, kind: 'postgres', onArrival });
     try {
       await prime(stage);
       const clocks = [stage.startSluice('schedule', '--chunk', '15'), stage.startSluice('schedule', '--chunk', '15')];
@@ -182,7 +183,7 @@ describe('clocks and workers', () => {
         if (arrived === 30) enough.resolve();
         await wait(CALL_MS);
       };
-      const stage = await openStage(templates, { kind, configOf: config, onArrival });
+      const stage = await openStage(templates, { ...FORM, kind, onArrival });
       try {
         await prime(stage);
         const first = stage.startSluice('schedule', '--chunk', '30');
@@ -223,7 +224,7 @@ if (hasBinaries())
         return wait(CALL_MS);
       };
       try {
-        const stage = await openStage(own, { kind: 'postgres', configOf: config, onArrival });
+        const stage = await openStage(own, { ...FORM, kind: 'postgres', onArrival });
         try {
           await prime(stage);
           const all = ['schedule', 'schedule', 'worker', 'worker'].map((role) =>

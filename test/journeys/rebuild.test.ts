@@ -9,6 +9,7 @@ import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/conne
 import { expireLeases } from '../flow/crash.ts';
 import { rowsOf, select, versionsOf } from '../flow/rows.ts';
 import { type Scene, sceneIn, service } from '../flow/scene.ts';
+import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { anyWarehouse, postgresWarehouses, realEffects } from '../support/warehouse.ts';
@@ -226,6 +227,8 @@ it('a rebuild that cannot lock its tables ends with 5, and no reader waits behin
   expect(await select(warehouse, SCHEMAS)).toEqual([]);
 }, 60_000);
 
+const built = await builtProgram();
+
 it('a killed rebuild leaves the tables complete, and the next one removes only what is its own', async () => {
   const database = await freshDatabase(await postgresTemplate());
   const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
@@ -233,8 +236,9 @@ it('a killed rebuild leaves the tables complete, and the next one removes only w
   const scene = await lived(warehouse);
   const rows = await rowsOf(warehouse, ALL);
   const killed = async (statement: string, nth = 1): Promise<void> => {
-    const child = fork(new URL('killed-rebuild.ts', import.meta.url), [database.url, statement, String(nth)], {
+    const child = fork(built.pathOf('test/journeys/killed-rebuild.ts'), [database.url, statement, String(nth)], {
       execArgv: [],
+      env: built.env,
     });
     expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
     await expireLeases(warehouse);

@@ -8,11 +8,13 @@ import type { Summary } from '../../src/ledger/summary.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { only, service } from '../flow/scene.ts';
+import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 import type { Order } from './killed-sync.ts';
 
+const built = await builtProgram();
 const PROCESSES = 4;
 const IN_FLIGHT = 3;
 const PER_SECOND = 25;
@@ -32,7 +34,10 @@ syncs:
 `;
 
 async function run(order: Order): Promise<Summary> {
-  const child = fork(new URL('killed-sync.ts', import.meta.url), [JSON.stringify(order)], { execArgv: [] });
+  const child = fork(built.pathOf('test/journeys/killed-sync.ts'), [JSON.stringify(order)], {
+    execArgv: [],
+    env: built.env,
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let result: { readonly summary: Summary } | undefined;
   child.on('message', (message) => {

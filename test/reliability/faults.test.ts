@@ -9,7 +9,7 @@ import { warehouseTemplates } from './warehouse-templates.ts';
 import type { Oracle } from './oracle.ts';
 import { lostCommits, randomConnections, randomExchanges, type Spoil, spoiled } from './scenarios/faults.ts';
 import { undisturbed } from './stage.ts';
-import { shortConfig } from './workload.ts';
+import { SHORT_FORM } from './workload.ts';
 
 const SEED = 5;
 
@@ -17,7 +17,7 @@ describe('a run behind fault proxies', () => {
   const templates = warehouseTemplates(inject('postgresUrl'), migrated);
   let oracle: Oracle;
   beforeAll(async () => {
-    ({ oracle } = await undisturbed(templates, { kind: 'postgres', configOf: shortConfig }));
+    ({ oracle } = await undisturbed(templates, { ...SHORT_FORM, kind: 'postgres' }));
   });
   afterAll(() => templates.end());
 
@@ -30,7 +30,7 @@ describe('a run behind fault proxies', () => {
     ],
     ['that drop replies to commits', { postgres: lostCommits }],
   ])('%s completes', { timeout: 300_000 }, async (_, spoil) => {
-    const { violations, figures, befell } = await spoiled(templates, spoil, oracle, shortConfig);
+    const { violations, figures, befell } = await spoiled(templates, spoil, oracle, SHORT_FORM);
     expect(violations).toEqual([]);
     expect(figures.sentAgainAfterStored).toBe(0);
     expect(Object.keys(befell)).not.toEqual([]);

@@ -2,11 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { canMount, smallDisk } from '../support/small-disk.ts';
 import { brokenBy, fullDisk } from './scenarios/full-disk.ts';
 
+const built = await builtProgram();
 const PATIENT = 300_000;
 
 if (canMount()) {
@@ -30,13 +31,10 @@ if (canMount()) {
     async () => {
       const disk = smallDisk(52);
       onTestFinished(disk.drop);
-      const child = spawn(
-        process.execPath,
-        [fileURLToPath(new URL('stuck-database.ts', import.meta.url)), disk.folder],
-        {
-          stdio: ['ignore', 'ignore', 'pipe'],
-        },
-      );
+      const child = spawn(process.execPath, [built.pathOf('test/reliability/stuck-database.ts'), disk.folder], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: built.env,
+      });
       onTestFinished(() => void child.kill('SIGKILL'));
       const [[code], wrote] = await Promise.all([once(child, 'exit') as Promise<[number | null]>, text(child.stderr)]);
       expect(wrote).toContain('does not return from a write: its disk is full');

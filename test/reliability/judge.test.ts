@@ -7,7 +7,7 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { select } from '../flow/rows.ts';
 import { warehouseTemplates, withWarehouse } from './warehouse-templates.ts';
 import { openStage, type Stage } from './stage.ts';
-import { shortConfig } from './workload.ts';
+import { SHORT_FORM } from './workload.ts';
 
 const templates = warehouseTemplates(inject('postgresUrl'), migrated);
 afterAll(() => templates.end());
@@ -64,9 +64,9 @@ const TAMPERED: readonly (readonly [statement: string, violation: RegExp])[] = [
 const YESTERDAY = 'update sluice.fact_microblog_user_daily set date = date - 1';
 
 it('the checker accepts an undisturbed run and reports each manipulation', { timeout: 120_000 }, async () => {
-  const stage = await openStage(templates, { kind: 'postgres', configOf: shortConfig });
+  const stage = await openStage(templates, { ...SHORT_FORM, kind: 'postgres' });
   onTestFinished(() => stage.close());
-  expect((await stage.start().ended).summary).toMatchObject({ exitCode: 0 });
+  expect((await stage.startSurvivor().ended).summary).toMatchObject({ exitCode: 0 });
   const { violations, oracle, figures } = await stage.judge(0);
   expect(violations).toEqual([]);
   expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, arrivals: stage.sandbox.requests().length });

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { migrated } from '../support/templates.ts';
 import { drawsOf } from './draws.ts';
+import { sluiceHere } from './processes.ts';
 import { warehouseTemplates } from './warehouse-templates.ts';
 import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
 
@@ -17,7 +18,7 @@ describe('a service that answers in odd ways', () => {
     ['names that look alike', lookAlikeNames],
     ['prices that the config does not know', wrongPrices],
   ])('does not break a promise by %s', { timeout: 240_000 }, async (title, scenario) => {
-    const { violations, calls } = await scenario(templates, drawsOf(SEED, title));
+    const { violations, calls } = await scenario(templates, drawsOf(SEED, title), sluiceHere);
     expect(violations).toEqual([]);
     expect(calls).toBeGreaterThan(0);
   });

@@ -30,7 +30,7 @@ import { type Death, KILL_POINTS, type KillPoint, randomDeath } from './scenario
 import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
 import { unusualSettings, wrongClock } from './scenarios/settings.ts';
 import { undisturbed } from './stage.ts';
-import { IN_FLIGHT, wholeConfig } from './workload.ts';
+import { IN_FLIGHT, LONG_FORM } from './workload.ts';
 
 const { seed, share, only, date, output } = await wantedBy(process.argv.slice(2));
 const some = (whole: number): number => Math.max(1, Math.round(whole * share));
@@ -42,7 +42,7 @@ const templates = warehouseTemplates(server.url);
 const groups: Group[] = [];
 const titles: string[] = [];
 try {
-  const { oracle, requests, tookMs } = await undisturbed(templates, { kind: 'postgres', configOf: wholeConfig });
+  const { oracle, requests, tookMs } = await undisturbed(templates, { ...LONG_FORM, kind: 'postgres' });
   log(`Undisturbed: ${requests} requests`);
   groups.push({
     title: 'Undisturbed',

@@ -6,19 +6,25 @@ import { Client } from 'pg';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import type { World } from '../../src/sandbox/world/world.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { factsOf } from './collect.ts';
-import type { Order } from './driver.ts';
+import type { Order } from './drive.ts';
 import { type WarehouseTemplates, withWarehouse, type ScenarioWarehouse } from './warehouse-templates.ts';
 import { type Figures, figuresOf, violationsOf } from './history.ts';
 import { differences, type Oracle, oracleOf } from './oracle.ts';
-import { type Ended, type Process, startDriver, startSluice, type Surroundings } from './processes.ts';
-import { steadyAnswer, WORLD } from './workload.ts';
+import {
+  driveHere,
+  type Ended,
+  type Process,
+  sluiceHere,
+  startDriver,
+  startSluice,
+  type Surroundings,
+} from './processes.ts';
+import { type Form, steadyAnswer, WORLD } from './workload.ts';
 
-export interface StageOptions {
+export interface StageOptions extends Form {
   readonly kind: Warehouse['kind'];
-  readonly configOf: (world: World) => string;
   /** Called with the number of each request that the service gets; may hold the answer back. */
   readonly onArrival?: (number: number) => void | Promise<void>;
 }
@@ -39,8 +45,12 @@ export interface Stage {
   readonly surroundings: Surroundings;
   /** Starts a process that runs the syncs; `other` replaces parts of the stage's surroundings. */
   readonly start: (order?: Omit<Order, 'config'>, other?: Partial<Surroundings>) => Process;
+  /** The same for a run that is not killed, where the form has such runs. */
+  readonly startSurvivor: Stage['start'];
   /** Starts `sluice` as users do. */
   readonly startSluice: (...words: string[]) => Process;
+  /** Starts `sluice` in this process. */
+  readonly sluiceHere: (...words: string[]) => Process;
   /** Expires at once what dead processes still hold, as an operator may. */
   readonly passTime: () => Promise<void>;
   /** Checks what happened; `undisturbed` is what the tables should hold. */
@@ -71,13 +81,19 @@ export async function openStage(templates: WarehouseTemplates, options: StageOpt
     processes.push(process);
     return process;
   };
+  const startBy =
+    (drive: typeof startDriver): Stage['start'] =>
+    (order, other) =>
+      started(drive({ config: configFile, ...order }, { ...surroundings, ...other }));
   return {
     warehouse,
     sandbox,
     configFile,
     surroundings,
-    start: (order, other) => started(startDriver({ config: configFile, ...order }, { ...surroundings, ...other })),
+    start: startBy(startDriver),
+    startSurvivor: startBy(options.survivors === 'here' ? driveHere : startDriver),
     startSluice: (...words) => started(startSluice([...words, '--config', configFile], surroundings)),
+    sluiceHere: (...words) => started(sluiceHere([...words, '--config', configFile], surroundings)),
     passTime: () => passTime(warehouse),
     judge: (mostLost, undisturbed) =>
       withWarehouse(warehouse.url, async (warehouse) => {
@@ -138,7 +154,7 @@ export async function undisturbed(
 ): Promise<{ readonly oracle: Oracle; readonly requests: number; readonly tookMs: number }> {
   const stage = await openStage(templates, options);
   try {
-    const { summary, wrote, tookMs } = await stage.start().ended;
+    const { summary, wrote, tookMs } = await stage.startSurvivor().ended;
     if (summary?.exitCode !== 0)
       throw new Error(`the undisturbed run ended badly: ${JSON.stringify(summary)} ${wrote}`);
     const { violations, oracle } = await stage.judge(0);

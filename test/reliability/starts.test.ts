@@ -18,7 +18,7 @@ describe('several processes on one sync', () => {
 
   it('start at once: one works, and the others exit with 7', PATIENT, async () => {
     for (let round = 1; round <= countOf(1, 2); round += 1) {
-      const { codes, requests, violations } = await startedAtOnce(templates, 8);
+      const { codes, requests, violations } = await startedAtOnce(templates, 3, 5);
       expect(violations).toEqual([]);
       expect(codes).toEqual([0, 7, 7, 7, 7, 7, 7, 7]);
       expect(requests).toBe(6);
@@ -27,11 +27,11 @@ describe('several processes on one sync', () => {
 
   it('do not wait: the second one ends while the first one runs', async () => {
     // The long form measures the duration; here other tests run at the same time.
-    expect(await startedSecond(templates)).toMatchObject({ code: 7 });
+    expect(await startedSecond(templates, 'sluiceHere')).toMatchObject({ code: 7 });
   });
 
   it('replace a dead one after its lease has expired, and not before', PATIENT, async () => {
-    const { violations, takenOverMs, refused } = await replaced(templates);
+    const { violations, takenOverMs, refused } = await replaced(templates, 'here');
     expect(violations).toEqual([]);
     expect(refused).toBeGreaterThan(0);
     // 15 s on an idle machine; starting processes takes time here.

@@ -155,3 +155,16 @@ syncs:
     for_each: { group: [${Array.from({ length: count }, (_, at) => `"${1001 + at}"`).join(', ')}] }
     max_age: 1d
 `;
+
+/** How much the scenarios run, and where the runs that are not killed take place. */
+export interface Form {
+  readonly configOf: (world: World) => string;
+  /** `here` is the process of the scenario, where a run costs a third. */
+  readonly survivors: 'process' | 'here';
+}
+
+/** The form of `npm run reliability`. */
+export const LONG_FORM: Form = { configOf: wholeConfig, survivors: 'process' };
+
+/** The form of the tests. */
+export const SHORT_FORM: Form = { configOf: shortConfig, survivors: 'here' };

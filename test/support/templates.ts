@@ -1,7 +1,5 @@
 /** What a test run creates once and each test file copies: a migrated warehouse of either kind. */
-import { constants, cp, mkdir, readFile, rename, rmdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { constants, cp, readFile, writeFile } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { Client } from 'pg';
@@ -11,47 +9,18 @@ import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema, migrate } from '../../src/warehouse/migrate/migrate.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { execute, freshDatabase } from './database.ts';
+import { once, onceInRun } from './once-in-run.ts';
 
 /** The schema that a template holds. */
 export const SCHEMA = 'sluice';
 
 const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
 
-/** Creates a template once a run: the first caller creates it, and callers in other processes wait for it. */
-async function once(name: string, isThere: () => Promise<boolean>, create: () => Promise<void>): Promise<void> {
-  const lock = join(inject('templates').folder, `${name}.lock`);
-  while (!(await isThere())) {
-    const isMine = await mkdir(lock).then(
-      () => true,
-      () => false,
-    );
-    if (!isMine) {
-      await wait(100);
-      continue;
-    }
-    try {
-      if (!(await isThere())) await create();
-    } finally {
-      await rmdir(lock);
-    }
-  }
-}
-
-const isFile = (path: string) => (): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
-
 /** The data of an embedded warehouse, from which others are opened; the first caller creates it. */
 export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
-  const name = migrated ? 'migrated' : 'empty';
-  const kept = join(inject('templates').folder, name);
-  await once(name, isFile(kept), async () => {
-    const unfinished = `${kept}.unfinished`;
-    await writeFile(unfinished, Buffer.from(await (await dataOf(migrated)).arrayBuffer()));
-    await rename(unfinished, kept);
-  });
+  const kept = await onceInRun(migrated ? 'migrated' : 'empty', async (path) =>
+    writeFile(path, Buffer.from(await (await dataOf(migrated)).arrayBuffer())),
+  );
   return new Blob([await readFile(kept)]);
 }
 
@@ -73,17 +42,12 @@ export async function copyEmbedded(folder: string): Promise<void> {
 }
 
 /** The folder that the copies are made of; the first file that needs one creates it. */
-async function embeddedFolder(): Promise<string> {
-  const kept = join(inject('templates').folder, 'warehouse');
-  await once('warehouse', isFile(kept), async () => {
-    const unfinished = `${kept}.unfinished`;
-    const warehouse = await openWarehouse({ url: new Secret(`embedded:${unfinished}`), schema: SCHEMA }, effects);
+const embeddedFolder = (): Promise<string> =>
+  onceInRun('warehouse', async (folder) => {
+    const warehouse = await openWarehouse({ url: new Secret(`embedded:${folder}`), schema: SCHEMA }, effects);
     await ensureSchema(warehouse);
     await warehouse.close();
-    await rename(unfinished, kept);
   });
-  return kept;
-}
 
 /** The name of a migrated database on the run's Postgres without connections; the first caller creates it. */
 export async function postgresTemplate(): Promise<string> {

@@ -12,11 +12,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { Secret } from '../../src/config/values/secret.ts';
 import { SluiceError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { builtProgram } from '../support/built.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { AUTHORITY, startTlsProxy, type TlsProxy } from '../support/tls-proxy.ts';
 import { realEffects } from '../support/warehouse.ts';
 
-const LOCK_HOLDER = new URL('../support/lock-holder.ts', import.meta.url).pathname;
+const built = await builtProgram();
+const LOCK_HOLDER = built.pathOf('test/support/lock-holder.ts');
 
 const opened: Warehouse[] = [];
 const open = async (url: string, schema = 'sluice'): Promise<Warehouse> => {
@@ -98,6 +100,7 @@ describe('an embedded warehouse', () => {
   it('is taken over from a process that was killed, with all that it had acknowledged', async () => {
     await used();
     const killed = spawn(process.execPath, [LOCK_HOLDER, 'open', `embedded:${folder}`], {
+      env: built.env,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const lines = createInterface({ input: killed.stdout })[Symbol.asyncIterator]();

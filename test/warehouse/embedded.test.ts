@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -14,10 +13,12 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { copyInto } from '../../src/warehouse/sql/copy.ts';
+import { builtProgram } from '../support/built.ts';
 import { copyEmbedded } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 
-const LONG_STATEMENT = fileURLToPath(new URL('../support/long-statement.ts', import.meta.url));
+const built = await builtProgram();
+const LONG_STATEMENT = built.pathOf('test/support/long-statement.ts');
 /** Takes hours. */
 const LONG = 'select count(*) from generate_series(1, 100000000000)';
 /** Far below the time of the statement, and enough for a busy machine. */
@@ -157,7 +158,10 @@ it('a reader beside the owner is ended at its limit during a statement, which do
 });
 
 function start(how: string): { readonly child: ChildProcess; readonly running: Promise<unknown> } {
-  const child = spawn(process.execPath, [LONG_STATEMENT, folder, how], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [LONG_STATEMENT, folder, how], {
+    env: built.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return { child, running: once(createInterface(child.stdout), 'line') };
 }

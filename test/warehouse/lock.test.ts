@@ -8,9 +8,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
 import { acquireLock, type LockOwner } from '../../src/warehouse/lock/lock.ts';
 import { processStateOf, ownIdentity } from '../../src/warehouse/lock/process-identity.ts';
+import { builtProgram } from '../support/built.ts';
 import { realEffects } from '../support/warehouse.ts';
 
-const PROGRAM = new URL('../support/lock-holder.ts', import.meta.url).pathname;
+const built = await builtProgram();
+const PROGRAM = built.pathOf('test/support/lock-holder.ts');
 
 /** Another process, which gets its commands line by line. */
 class Holder {
@@ -18,7 +20,7 @@ class Holder {
   readonly #lines: AsyncIterator<string>;
 
   constructor(...args: string[]) {
-    this.process = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.process = spawn(process.execPath, [PROGRAM, ...args], { env: built.env, stdio: ['pipe', 'pipe', 'inherit'] });
     if (!this.process.stdout) throw new Error('no output');
     this.#lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
   }

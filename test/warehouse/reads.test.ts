@@ -21,9 +21,11 @@ import {
   type ReadReply,
 } from '../../src/warehouse/read-server/protocol.ts';
 import { serveReads } from '../../src/warehouse/read-server/server.ts';
+import { builtProgram } from '../support/built.ts';
 import { embeddedWarehouses, realEffects } from '../support/warehouse.ts';
 
-const PROGRAM = new URL('../support/reads-owner.ts', import.meta.url).pathname;
+const built = await builtProgram();
+const PROGRAM = built.pathOf('test/support/reads-owner.ts');
 
 /** The process that has the warehouse. */
 class Owner {
@@ -31,7 +33,7 @@ class Owner {
   readonly #lines: AsyncIterator<string>;
 
   constructor(folder: string) {
-    this.process = spawn(process.execPath, [PROGRAM, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.process = spawn(process.execPath, [PROGRAM, folder], { env: built.env, stdio: ['pipe', 'pipe', 'inherit'] });
     if (!this.process.stdout) throw new Error('no output');
     this.#lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
   }

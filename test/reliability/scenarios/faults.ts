@@ -6,13 +6,13 @@ import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import { type ExchangeScript, startHttpProxy } from '../http-proxy.ts';
 import type { Oracle } from '../oracle.ts';
 import { type Moment, type Script, startProxy, type Trouble } from '../proxy.ts';
-import { openStage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
-import { IN_FLIGHT, wholeConfig } from '../workload.ts';
+import { openStage, untilComplete, type Verdict } from '../stage.ts';
+import { type Form, IN_FLIGHT, LONG_FORM } from '../workload.ts';
 
 export interface Spoiled extends Verdict {
   /** Faults that occurred, by place and kind. */
   readonly befell: Readonly<Record<string, number>>;
-  /** Number of processes that were started. */
+  /** Number of runs that were started. */
   readonly runs: number;
   readonly tookMs: number;
 }
@@ -32,20 +32,20 @@ export async function spoiled(
   templates: WarehouseTemplates,
   spoil: Spoil,
   expected: Oracle,
-  configOf: StageOptions['configOf'] = wholeConfig,
+  form: Form = LONG_FORM,
 ): Promise<Spoiled> {
   const startedAt = performance.now();
-  const stage = await openStage(templates, { kind: 'postgres', configOf });
+  const stage = await openStage(templates, { ...form, kind: 'postgres' });
   const http = await startHttpProxy(stage.sandbox.url, spoil.http);
   const postgres = await startProxy(stage.warehouse.url, spoil.postgres);
   const through = new URL(stage.warehouse.url);
   through.port = String(postgres.port);
   try {
     const start = () =>
-      stage.start({ longestWaitMs: LONGEST_WAIT_MS }, { serviceUrl: http.url, warehouseUrl: through.href });
+      stage.startSurvivor({ longestWaitMs: LONGEST_WAIT_MS }, { serviceUrl: http.url, warehouseUrl: through.href });
     const disturbed = await untilComplete(stage, start, MOST_RUNS);
     // An answer that was not awaited may be logged after the log was read; the next run reads its row.
-    const undisturbedLast = () => stage.start({ longestWaitMs: LONGEST_WAIT_MS });
+    const undisturbedLast = () => stage.startSurvivor({ longestWaitMs: LONGEST_WAIT_MS });
     const runs = [...disturbed, ...(await untilComplete(stage, undisturbedLast, 1))];
     const lostAnswers = countOf(http.befell(), ['refuse', 'swallow', 'cut', 'reset', 'silence']);
     const lostConnections = countOf(postgres.befell(), ['swallow', 'cut', 'reset', 'silence']);

@@ -2,13 +2,13 @@
 import type { Checkpoint } from '../../../src/ledger/kill-points.ts';
 import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import type { Draws } from '../draws.ts';
-import type { Order } from '../driver.ts';
+import type { Order } from '../drive.ts';
 import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import { startHttpProxy } from '../http-proxy.ts';
 import type { Oracle } from '../oracle.ts';
 import type { Ended } from '../processes.ts';
-import { openStage, type Stage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
-import { IN_FLIGHT, wholeConfig } from '../workload.ts';
+import { openStage, type Stage, untilComplete, type Verdict } from '../stage.ts';
+import { type Form, IN_FLIGHT, LONG_FORM } from '../workload.ts';
 
 /** The points of a request at which a process can be ordered to die. */
 export const KILL_POINTS = [
@@ -41,11 +41,11 @@ export async function killed(
   kind: Warehouse['kind'],
   deaths: readonly Death[],
   expected: Oracle,
-  configOf: StageOptions['configOf'] = wholeConfig,
+  form: Form = LONG_FORM,
 ): Promise<Killed> {
   const startedAt = performance.now();
   let onArrival: (number: number) => void = () => undefined;
-  const stage = await openStage(templates, { kind, configOf, onArrival: (number) => onArrival(number) });
+  const stage = await openStage(templates, { ...form, kind, onArrival: (number) => onArrival(number) });
   try {
     let died = 0;
     const listen = (onRequest: (number: number) => void): void => {
@@ -57,7 +57,7 @@ export async function killed(
       if (signal === 'SIGKILL') died += 1;
       else if (summary?.exitCode !== 0) throw new Error(`it ended by itself: ${JSON.stringify(summary)} ${wrote}`);
     }
-    const [last] = await untilComplete(stage, () => stage.start(HURRIED), 1);
+    const [last] = await untilComplete(stage, () => stage.startSurvivor(HURRIED), 1);
     const verdict = await stage.judge(died * IN_FLIGHT, expected);
     return {
       ...verdict,

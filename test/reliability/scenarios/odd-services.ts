@@ -13,7 +13,7 @@ export interface OddRun {
   /** Calls that cost points. */
   readonly calls: number;
   readonly points: number;
-  /** Number of processes that were started. */
+  /** Number of runs that were started. */
   readonly runs: number;
 }
 
@@ -24,9 +24,16 @@ interface Played {
   readonly rows: (statement: string) => Promise<number>;
 }
 
+interface Play {
+  readonly yaml: string;
+  readonly reply: (call: Call) => Reply;
+  /** Starts `sluice`, in a process or here. */
+  readonly launch: typeof startSluice;
+}
+
 async function play(
   templates: WarehouseTemplates,
-  { yaml, reply }: { readonly yaml: string; readonly reply: (call: Call) => Reply },
+  { yaml, reply, launch }: Play,
   act: (played: Played) => Promise<readonly string[]>,
 ): Promise<OddRun> {
   const home = await mkdtemp(join(tmpdir(), 'sluice-odd-'));
@@ -41,7 +48,7 @@ async function play(
       sluice: (...words) => {
         runs += 1;
         const surroundings = { serviceUrl: service.url, warehouseUrl: database.url, home };
-        return startSluice([...words, '--config', config], surroundings).ended;
+        return launch([...words, '--config', config], surroundings).ended;
       },
       rows: (statement) =>
         withWarehouse(database.url, async ({ db }) => {
@@ -75,7 +82,7 @@ const UNREADABLE = ['[{"@type":"@sec_filing","accession', '<html>busy</html>', '
 const RUNS = 4;
 
 /** A window with unreadable answers: gaps are named and requested again, and nothing else is bought. */
-export function unreadableWindow(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
+export function unreadableWindow(templates: WarehouseTemplates, draws: Draws, launch = startSluice): Promise<OddRun> {
   const days = draws.between(5, 60);
   const count = draws.between(10, 60);
   const perDay = Array.from({ length: days }, () => (draws.chance(0.3) ? 0 : draws.between(1, Math.min(9, count - 1))));
@@ -96,7 +103,7 @@ export function unreadableWindow(templates: WarehouseTemplates, draws: Draws): P
     request: { count: ${count} }
     window: { from: ${dayAfter(0)}, to: ${dayAfter(days - 1)} }
     max_age: 1d`);
-  return play(templates, { yaml, reply }, async ({ service, sluice, rows }) => {
+  return play(templates, { yaml, reply, launch }, async ({ service, sluice, rows }) => {
     const violations: string[] = [];
     let before = 0;
     for (let run = 1; run <= RUNS; run++) {
@@ -159,7 +166,7 @@ const LOSING: readonly ((body: string) => string)[] = [
 const MOST_PURCHASES = 2 * 3;
 
 /** Inputs whose answers have odd transports. */
-export function oddTransports(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
+export function oddTransports(templates: WarehouseTemplates, draws: Draws, launch = startSluice): Promise<OddRun> {
   const inputs = Array.from({ length: 8 }, (_, n) => {
     const isAllowed = draws.chance(0.7);
     return { alias: `user${n}`, isAllowed, write: isAllowed ? draws.pick(ALLOWED) : draws.pick(LOSING) };
@@ -173,7 +180,7 @@ export function oddTransports(templates: WarehouseTemplates, draws: Draws): Prom
     endpoint: microblog.user
     for_each: { user: [${inputs.map(({ alias }) => alias).join(', ')}] }
     max_age: 1d`);
-  return play(templates, { yaml, reply }, async ({ service, sluice, rows }) => {
+  return play(templates, { yaml, reply, launch }, async ({ service, sluice, rows }) => {
     for (let run = 1; run <= 5; run++) await sluice('sync');
     const allowed = inputs.filter(({ isAllowed }) => isAllowed);
     const loaded = await rows('sluice.microblog_users');
@@ -191,7 +198,7 @@ export function oddTransports(templates: WarehouseTemplates, draws: Draws): Prom
 }
 
 /** Addresses that differ only in their query, all shown at one address: each is requested once. */
-export function lookAlikeNames(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
+export function lookAlikeNames(templates: WarehouseTemplates, draws: Draws, launch = startSluice): Promise<OddRun> {
   const shown = draws.pick(['https://p.example/profile', 'https://p.example/profile.php', 'https://p.example/u/']);
   const names = Array.from({ length: draws.between(2, 9) }, (_, n) => `${shown}?${draws.pick(['id', 'p', 'u'])}=${n}`);
   const endpoint = draws.pick(['photoshare.user', 'microblog.user']);
@@ -212,7 +219,7 @@ export function lookAlikeNames(templates: WarehouseTemplates, draws: Draws): Pro
     endpoint: ${endpoint}
     for_each: { user: ${JSON.stringify(names)} }
     max_age: 1d`);
-  return play(templates, { yaml, reply }, async ({ service, sluice, rows }) => {
+  return play(templates, { yaml, reply, launch }, async ({ service, sluice, rows }) => {
     const first = await sluice('sync');
     const bought = service.calls().length;
     const loaded = await rows(`sluice.${endpoint === 'photoshare.user' ? 'photoshare_users' : 'microblog_users'}`);
@@ -227,7 +234,7 @@ export function lookAlikeNames(templates: WarehouseTemplates, draws: Draws): Pro
 }
 
 /** A price that the config does not know and that may change during the run: a limit applies to true points. */
-export function wrongPrices(templates: WarehouseTemplates, draws: Draws): Promise<OddRun> {
+export function wrongPrices(templates: WarehouseTemplates, draws: Draws, launch = startSluice): Promise<OddRun> {
   const inFlight = draws.between(1, 4);
   const limit = draws.between(10, 60);
   const [price, later] = [draws.between(1, 12), draws.between(1, 12)];
@@ -243,7 +250,7 @@ export function wrongPrices(templates: WarehouseTemplates, draws: Draws): Promis
     for_each: { user: [${Array.from({ length: inputs }, (_, n) => `user${n}`).join(', ')}] }`,
     { inFlight, budget: `budget: { per_run: ${limit} }` },
   );
-  return play(templates, { yaml, reply }, async ({ service, sluice }) => {
+  return play(templates, { yaml, reply, launch }, async ({ service, sluice }) => {
     const violations: string[] = [];
     let before = 0;
     for (let run = 1; run <= 2; run++) {

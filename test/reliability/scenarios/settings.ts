@@ -3,8 +3,8 @@ import { Client } from 'pg';
 import type { Draws } from '../draws.ts';
 import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import type { Oracle } from '../oracle.ts';
-import { openStage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
-import { wholeConfig } from '../workload.ts';
+import { openStage, untilComplete, type Verdict } from '../stage.ts';
+import { LONG_FORM } from '../workload.ts';
 
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   datestyle: ['SQL, DMY', 'German, DMY', 'Postgres, MDY'],
@@ -21,13 +21,8 @@ const SETTINGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A run on a database with some of these settings; its tables must equal those of an undisturbed run. */
-export async function unusualSettings(
-  templates: WarehouseTemplates,
-  draws: Draws,
-  expected: Oracle,
-  configOf: StageOptions['configOf'] = wholeConfig,
-): Promise<Verdict> {
-  const stage = await openStage(templates, { kind: 'postgres', configOf });
+export async function unusualSettings(templates: WarehouseTemplates, draws: Draws, expected: Oracle): Promise<Verdict> {
+  const stage = await openStage(templates, { ...LONG_FORM, kind: 'postgres' });
   try {
     const name = new URL(stage.warehouse.url).pathname.slice(1);
     await onDatabase(
@@ -50,12 +45,8 @@ export interface ClockRun {
 }
 
 /** A first run by a process with a wrong clock; later runs must neither trust nor repeat it. */
-export async function wrongClock(
-  templates: WarehouseTemplates,
-  draws: Draws,
-  configOf: StageOptions['configOf'] = wholeConfig,
-): Promise<ClockRun> {
-  const stage = await openStage(templates, { kind: 'postgres', configOf });
+export async function wrongClock(templates: WarehouseTemplates, draws: Draws): Promise<ClockRun> {
+  const stage = await openStage(templates, { ...LONG_FORM, kind: 'postgres' });
   const clockAheadMs = draws.pick([400, 3, -3, -400]) * DAY_MS + draws.between(-DAY_MS, DAY_MS);
   const clockStepMs = draws.chance(0.5) ? draws.pick([1, -1]) * draws.between(1, 72) * 3_600_000 : 0;
   const sent = (): number => stage.sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests').length;

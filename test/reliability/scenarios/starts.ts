@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT } from '../../../src/errors.ts';
 import type { WarehouseTemplates } from '../warehouse-templates.ts';
 import { openStage, type Verdict } from '../stage.ts';
-import { groupsConfig, IN_FLIGHT } from '../workload.ts';
+import { type Form, groupsConfig, IN_FLIGHT } from '../workload.ts';
 
 const GROUPS = 6;
 /** Longer than eight processes need to start on a busy machine. */
@@ -13,11 +13,12 @@ const PATIENCE_MS = 120_000;
  * The stage of these scenarios: the first answer is held back until the test releases it, so that the first holder
  * keeps running.
  */
-async function holding(templates: WarehouseTemplates) {
+async function holding(templates: WarehouseTemplates, survivors: Form['survivors'] = 'process') {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const stage = await openStage(templates, {
     kind: 'postgres',
+    survivors,
     configOf: () => groupsConfig(GROUPS),
     onArrival: async () => {
       arrived.resolve();
@@ -33,12 +34,15 @@ export interface Started extends Verdict {
   readonly requests: number;
 }
 
-/** Starts processes at once; the service answers when all but one have ended. */
-export async function startedAtOnce(templates: WarehouseTemplates, count: number): Promise<Started> {
+/** Starts processes at once, and as many runs in this process; the service answers when all but one have ended. */
+export async function startedAtOnce(templates: WarehouseTemplates, processCount: number, here = 0): Promise<Started> {
   const stage = await holding(templates);
   try {
-    const processes = Array.from({ length: count }, () => stage.startSluice('sync', '--json'));
-    let left = count;
+    const processes = [
+      ...Array.from({ length: processCount }, () => stage.startSluice('sync', '--json')),
+      ...Array.from({ length: here }, () => stage.sluiceHere('sync', '--json')),
+    ];
+    let left = processes.length;
     const ended = processes.map(async (one) => {
       const { code } = await one.ended;
       left -= 1;
@@ -63,12 +67,13 @@ export async function startedAtOnce(templates: WarehouseTemplates, count: number
 /** Starts a second process while the first one runs; returns its exit code and duration. */
 export async function startedSecond(
   templates: WarehouseTemplates,
+  second: 'startSluice' | 'sluiceHere' = 'startSluice',
 ): Promise<{ readonly code: number | null; readonly tookMs: number }> {
   const stage = await holding(templates);
   try {
     const first = stage.startSluice('sync', '--json');
     await stage.arrived;
-    const { code, tookMs } = await stage.startSluice('sync', '--json').ended;
+    const { code, tookMs } = await stage[second]('sync', '--json').ended;
     stage.release();
     await first.ended;
     return { code, tookMs };
@@ -87,8 +92,8 @@ export interface Replaced extends Verdict {
 }
 
 /** Kills the holder and starts others, as a scheduler would, until one gets the lease, which expires by itself. */
-export async function replaced(templates: WarehouseTemplates): Promise<Replaced> {
-  const stage = await holding(templates);
+export async function replaced(templates: WarehouseTemplates, survivors?: Form['survivors']): Promise<Replaced> {
+  const stage = await holding(templates, survivors);
   try {
     const first = stage.start();
     await stage.arrived;
@@ -101,7 +106,7 @@ export async function replaced(templates: WarehouseTemplates): Promise<Replaced>
     stage.release();
     let refused = 0;
     for (;;) {
-      const { summary, wrote } = await stage.start().ended;
+      const { summary, wrote } = await stage.startSurvivor().ended;
       if (summary?.exitCode === 0) break;
       if (summary?.exitCode !== EXIT.held || refused > 60)
         throw new Error(`it ended badly: ${JSON.stringify(summary)} ${wrote}`);

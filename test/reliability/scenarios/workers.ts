@@ -11,12 +11,12 @@ import { SANDBOX_TOKEN } from '../../../src/sandbox/world/known.ts';
 import { type WarehouseTemplates, withWarehouse } from '../warehouse-templates.ts';
 import type { Oracle } from '../oracle.ts';
 import type { Process } from '../processes.ts';
-import { openStage, type Stage, type StageOptions } from '../stage.ts';
-import { IN_FLIGHT, inOrder, wholeConfig } from '../workload.ts';
+import { openStage, type Stage } from '../stage.ts';
+import { type Form, IN_FLIGHT, inOrder, LONG_FORM } from '../workload.ts';
 import { type Death, dying, HURRIED, type Killed } from './kills.ts';
 
 export interface WorkersOptions {
-  readonly configOf?: StageOptions['configOf'];
+  readonly form?: Form;
   /** Most requests of a chunk. */
   readonly chunkSize: number;
   /** Another worker runs all the time; otherwise the victims run alone, one after the other. */
@@ -31,13 +31,14 @@ export async function killedWorkers(
   templates: WarehouseTemplates,
   deaths: readonly Death[],
   expected: Oracle,
-  { configOf = wholeConfig, chunkSize, inCompany }: WorkersOptions,
+  { form = LONG_FORM, chunkSize, inCompany }: WorkersOptions,
 ): Promise<Killed> {
   const startedAt = performance.now();
   let onArrival: (number: number) => void = () => undefined;
   const stage = await openStage(templates, {
+    ...form,
     kind: 'postgres',
-    configOf: (world) => inOrder(configOf(world)),
+    configOf: (world) => inOrder(form.configOf(world)),
     onArrival: (number) => onArrival(number),
   });
   const order = { ...HURRIED, role: 'worker', chunkSize } as const;
@@ -58,7 +59,7 @@ export async function killedWorkers(
       // Leases of dead and living workers look alike, so beside a living worker the real expiry is awaited.
       if (!inCompany) await passJobs(stage);
     }
-    const last = other ?? stage.start(order);
+    const last = other ?? stage.startSurvivor(order);
     const { wrote } = await whileBusy(stage, (start) => start(undefined, undefined, last).ended);
     const verdict = await stage.judge(died * IN_FLIGHT, expected);
     const troubles = wrote === '' ? [] : [`a worker that lived complained: ${wrote}`];
