@@ -40,8 +40,7 @@ anyWarehouse('a service that', (open) => {
   it.each([...transportCases, ...bodyCases].map((it) => [it.does, it] as const))(
     '%s',
     async (_, { answer, ends, because, kept, deadlineMs, row }) => {
-      for (const table of ['sluice.microblog_users', 'sluice_ops.runs', 'sluice_ops.answers'])
-        await select(warehouse, `truncate ${table} cascade`);
+      await select(warehouse, 'truncate sluice.microblog_users, sluice_ops.runs, sluice_ops.answers cascade');
       const server = await hostileServer(answer);
       const { state, exitCode, calls } = ENDS[ends];
 

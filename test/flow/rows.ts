@@ -19,17 +19,20 @@ export async function rowsOf(
   warehouse: Warehouse,
   { volatile = false, without = [], machinery = false }: Which = {},
 ): Promise<Rows> {
-  const found: Record<string, readonly string[]> = {};
-  for (const table of tables) {
-    if (without.includes(table.name) || (!volatile && isVolatile(table))) continue;
-    const columns = table.columns.filter((it) => (machinery || !it.name.startsWith('_')) && (volatile || !it.volatile));
-    const list = sql.join(columns.map(({ name }) => sql.ref(name)));
-    const { rows } = await sql<{ row: string }>`
-      select x::text as row from (select ${list} from ${sql.table(`${warehouse.schema}.${table.name}`)}) x order by (x::text) collate "C"`.execute(
-      warehouse.db,
-    );
-    if (rows.length > 0) found[table.name] = rows.map(({ row }) => row);
-  }
+  // One statement for all tables, as there are many.
+  const all = tables
+    .filter((table) => !without.includes(table.name) && (volatile || !isVolatile(table)))
+    .map((table) => {
+      const columns = table.columns.filter(
+        (it) => (machinery || !it.name.startsWith('_')) && (volatile || !it.volatile),
+      );
+      const list = sql.join(columns.map(({ name }) => sql.ref(name)));
+      return sql`select ${sql.lit(table.name)} as name, x::text as row from (select ${list} from ${sql.table(`${warehouse.schema}.${table.name}`)}) x`;
+    });
+  const { rows } = await sql<{ name: string; row: string }>`${sql.join(all, sql` union all `)}`.execute(warehouse.db);
+  const found: Record<string, string[]> = {};
+  for (const { name, row } of rows) (found[name] ??= []).push(row);
+  for (const texts of Object.values(found)) texts.sort();
   return found;
 }
 
@@ -37,14 +40,12 @@ const isVolatile = (table: Table): boolean => 'volatile' in table && table.volat
 
 /** How many rows each of the analysts' tables holds, the empty ones included. */
 export async function countsOf(warehouse: Warehouse): Promise<Readonly<Record<string, number>>> {
-  const counts: Record<string, number> = {};
-  for (const { name } of tables) {
-    const { rows } = await sql<{
-      n: string;
-    }>`select count(*) as n from ${sql.table(`${warehouse.schema}.${name}`)}`.execute(warehouse.db);
-    counts[name] = Number(rows[0]?.n);
-  }
-  return counts;
+  const all = tables.map(
+    ({ name }) =>
+      sql`select ${sql.lit(name)} as name, count(*)::int as n from ${sql.table(`${warehouse.schema}.${name}`)}`,
+  );
+  const { rows } = await sql<{ name: string; n: number }>`${sql.join(all, sql` union all `)}`.execute(warehouse.db);
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
 }
 
 /** Which version of each row of the analysts' tables there is; equal when nothing was written in between. */
@@ -52,15 +53,15 @@ export async function versionsOf(
   warehouse: Warehouse,
   without: readonly string[] = [],
 ): Promise<Readonly<Record<string, string>>> {
-  const versions: Record<string, string> = {};
-  for (const { name } of tables) {
-    if (without.includes(name)) continue;
-    const { rows } = await sql<{ all: string }>`
-      select coalesce(string_agg(xmin::text || ' ' || ctid::text, ',' order by ctid), '') as all
-      from ${sql.table(`${warehouse.schema}.${name}`)}`.execute(warehouse.db);
-    versions[name] = rows[0]?.all ?? '';
-  }
-  return versions;
+  const all = tables
+    .filter(({ name }) => !without.includes(name))
+    .map(
+      ({ name }) => sql`
+      select ${sql.lit(name)} as name, coalesce(string_agg(xmin::text || ' ' || ctid::text, ',' order by ctid), '') as all
+      from ${sql.table(`${warehouse.schema}.${name}`)}`,
+    );
+  const { rows } = await sql<{ name: string; all: string }>`${sql.join(all, sql` union all `)}`.execute(warehouse.db);
+  return Object.fromEntries(rows.map((it) => [it.name, it.all]));
 }
 
 /** The rows that a statement gives, written with the schemas' names `sluice` and `sluice_ops`. */

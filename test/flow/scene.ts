@@ -64,15 +64,20 @@ export function countingIds(kind: number): () => string {
   return () => `00000000-0000-4000-8${String(kind).padStart(3, '0')}-${String(++count).padStart(12, '0')}`;
 }
 
+type SceneOptions = SandboxOptions & { readonly start?: string };
+
 /** Sets a scene in this warehouse; its sandbox ends with the test. */
-export async function sceneIn(
-  warehouse: Warehouse,
-  options: SandboxOptions & { readonly start?: string } = {},
-): Promise<Scene> {
+export async function sceneIn(warehouse: Warehouse, options?: SceneOptions): Promise<Scene> {
+  const scene = await openScene(warehouse, options);
+  onTestFinished(() => scene.sandbox.close());
+  return scene;
+}
+
+/** Sets a scene that tests of a suite share; the caller closes its sandbox. */
+export async function openScene(warehouse: Warehouse, options: SceneOptions = {}): Promise<Scene> {
   const { start, ...given } = options;
   const clock = clockFrom(start);
   const sandbox = await serveSandbox({ seed: 7, size: SMALL, now: clock.now, newId: countingIds(1), ...given });
-  onTestFinished(() => sandbox.close());
   const newId = countingIds(2);
   const notices: Notice[] = [];
   const progress: Progress[] = [];

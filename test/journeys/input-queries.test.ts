@@ -1,5 +1,5 @@
 /** Queries of `for_each` are checked by `check`, `plan` and `sync` before anything is bought, on both kinds of warehouse. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
@@ -54,7 +54,8 @@ describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (ki
       const ran = await here(UNKNOWN, 'check');
       expect([ran.code, ran.out.includes('queries: 1 query not checked')]).toEqual([0, true]);
     }
-    for (const word of ['sync', 'plan', 'check'])
+    // Opening an embedded warehouse takes seconds, so the next test has `plan` and `check` of it.
+    for (const word of kind === 'postgres' ? ['sync', 'plan', 'check'] : ['sync'])
       for (const [yaml, message] of kind === 'postgres' ? REFUSED : REFUSED.slice(0, 1)) {
         const { code, out, err } = await here(yaml, word);
         expect({ word, code }, `${out}${err}`).toEqual({ word, code: 2 });
@@ -71,16 +72,19 @@ describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (ki
     it('are checked through the process that has the warehouse', { timeout: 240_000 }, async () => {
       const { here, file, env, folder } = await opened();
       await copyEmbedded(join(folder.path, 'warehouse'));
-      expect((await here(head, 'plan')).code).toBe(0);
+      const [yaml, message] = REFUSED[0];
+      const plan = await here(yaml, 'plan');
+      expect(plan.code).toBe(2);
+      expect(plan.err).toMatch(message);
+      await writeFile(file, head);
       const schedule = start(['schedule', '--config', file, '--listen', 'off'], { cwd: folder.path, env });
       await schedule.said('err', 'schedule is ready');
-      const own = await readFile(file, 'utf8');
-      for (const [yaml, message] of REFUSED) {
-        const { code, out } = await here(yaml, 'check');
+      for (const [other, found] of REFUSED) {
+        const { code, out } = await here(other, 'check');
         expect(code, out).toBe(2);
-        expect(out).toMatch(message);
+        expect(out).toMatch(found);
       }
-      await writeFile(file, own);
+      await writeFile(file, head);
       schedule.child.kill('SIGTERM');
       expect((await schedule.ended).code).toBe(143);
     });

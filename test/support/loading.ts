@@ -1,5 +1,5 @@
 /** Answers into a warehouse and rows out of it, as tests of normalizing and loading need them. */
-import { sql } from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import { expect } from 'vitest';
 import type { LoadContext } from '../../src/load/merge/receipt-builder.ts';
 import { load } from '../../src/load/load.ts';
@@ -191,11 +191,20 @@ async function lengthsOf(
   return rows;
 }
 
+/** The statement of `versionsOf`: it names every table, so it is compiled once. */
+const versionStatements = new WeakMap<Warehouse['db'], CompiledQuery<{ version: string }>>();
+
 async function versionsOf(db: Warehouse['db']): Promise<string[]> {
-  const all = [...(await shapesOf(db)).keys()].map(
+  const statement = versionStatements.get(db) ?? versionStatement(db, await shapesOf(db));
+  versionStatements.set(db, statement);
+  const { rows } = await db.executeQuery(statement);
+  return rows.map(({ version }) => version).toSorted();
+}
+
+function versionStatement(db: Warehouse['db'], tables: ReadonlyMap<string, TableShape>) {
+  const all = [...tables.keys()].map(
     (name) =>
       sql`select ${name}::text || ' ' || ctid::text || ' ' || xmin::text as version from ${sql.table(`${SCHEMA}.${name}`)}`,
   );
-  const { rows } = await sql<{ version: string }>`${sql.join(all, sql` union all `)} order by 1`.execute(db);
-  return rows.map(({ version }) => version);
+  return sql<{ version: string }>`${sql.join(all, sql` union all `)}`.compile(db);
 }

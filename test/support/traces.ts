@@ -19,20 +19,20 @@ export async function tracesOf(
 }
 
 async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
-  const { rows: columns } = await sql<{ schema: string; name: string; column: string }>`
-    select n.nspname as schema, c.relname as name, a.attname as column
+  const { rows: tables } = await sql<{ schema: string; name: string; columns: string[] }>`
+    select n.nspname as schema, c.relname as name, array_agg(a.attname::text) as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
-    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`.execute(
-    db,
-  );
-  if (columns.length < 100) throw new Error('the columns are not all there');
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+    group by 1, 2`.execute(db);
+  if (tables.flatMap(({ columns }) => columns).length < 100) throw new Error('the columns are not all there');
   const found: string[] = [];
-  for (const { schema: of, name, column } of columns) {
-    const { rows } = await sql<{ text: string }>`
-      select distinct ${sql.ref(column)}::text as text from ${sql.id(of, name)} where ${sql.ref(column)} is not null`.execute(
-      db,
-    );
-    for (const { text } of rows)
+  for (const { schema: of, name, columns } of tables) {
+    const values = columns.map((column) => sql`(${sql.lit(column)}, t.${sql.ref(column)}::text)`);
+    // One statement for each table: a warehouse has more than a thousand columns.
+    const { rows } = await sql<{ column: string; text: string }>`
+      select distinct v.name as column, v.text from ${sql.id(of, name)} t, lateral (values ${sql.join(values)}) v(name, text)
+      where v.text is not null`.execute(db);
+    for (const { column, text } of rows)
       for (const it of texts) if (holds(text, it)) found.push(`${of}.${name}.${column}: ${it}`);
   }
   return found;

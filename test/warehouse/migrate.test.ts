@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { SchemaError, UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -11,59 +11,62 @@ import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 const names = Object.keys(steps).toSorted();
 
 eachWarehouse('migrations', (open, kind) => {
-  it('go up, all the way down and up again', async () => {
-    const warehouse = await open({ migrated: false });
-    expect((await migrationStatus(warehouse)).state).toBe('empty');
-    expect(await migrate(warehouse, 'up')).toEqual(names);
-    expect(await migrate(warehouse, 'up')).toEqual([]);
-    for (const name of names.toReversed()) expect(await migrate(warehouse, 'down')).toEqual([name]);
-    expect((await migrationStatus(warehouse)).state).toBe('empty');
-    expect(await migrate(warehouse, 'down')).toEqual([]);
-    expect(await migrate(warehouse, 'up')).toEqual(names);
-    expect(await migrationStatus(warehouse)).toEqual({
+  /** Each test leaves it as it was, up to the one that reverts a migration. */
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    warehouse = await open();
+  });
+
+  it('go up, down and up again in a schema of any name, and refuse a step down over rows and what users made', {
+    timeout: 240_000,
+  }, async () => {
+    const odd = await open({ migrated: false, schema: 'My "odd" schema' });
+    const { db, schema, ops } = odd;
+    const applied = async () =>
+      (await migrationStatus(odd)).steps.filter(({ appliedAt }) => appliedAt !== null).map(({ name }) => name);
+    const stepDownTo = async (number: string): Promise<void> => {
+      for (const name of (await applied()).filter((it) => it > number).toReversed())
+        expect(await migrate(odd, 'down')).toEqual([name]);
+    };
+    expect((await migrationStatus(odd)).state).toBe('empty');
+    expect(await migrate(odd, 'up')).toEqual(names);
+    expect(await migrate(odd, 'up')).toEqual([]);
+    expect((await sql`select * from "My ""odd"" schema".sync_inputs`.execute(db)).rows).toEqual([]);
+    expect(await db.withSchema(ops).selectFrom('runs').selectAll().execute()).toEqual([]);
+
+    const industries = sql.id(schema, 'pronet_industries');
+    await sql`insert into ${industries} (urn_type, urn_value, _detail, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+      values ('industry', '1', 'full', now(), now(), 1, 1, 'x', '{}')`.execute(db);
+    await stepDownTo('0005');
+    const refusal = migrate(odd, 'down');
+    await expect(refusal).rejects.toThrow(UsageError);
+    await expect(refusal).rejects.toThrow('Reverting the last migration would delete the data in pronet_industries.');
+    expect((await sql`select urn_value from ${industries}`.execute(db)).rows).toEqual([{ urn_value: '1' }]);
+    expect(await applied()).toEqual(names.filter((name) => name < '0005'));
+    await sql`delete from ${industries}`.execute(db);
+
+    await stepDownTo('0003');
+    await sql`create view public.lost as select lost_invocations from ${sql.id(ops, 'doubts')}`.execute(db);
+    await expect(migrate(odd, 'down')).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('lost depends on'),
+    });
+    await sql`select * from public.lost`.execute(db);
+    await sql`drop view public.lost`.execute(db);
+
+    await stepDownTo('');
+    expect((await migrationStatus(odd)).state).toBe('empty');
+    expect(await migrate(odd, 'down')).toEqual([]);
+    expect(await migrate(odd, 'up')).toEqual(names);
+    expect(await migrationStatus(odd)).toEqual({
       state: 'current',
       unknown: [],
       steps: names.map((name) => ({ name, appliedAt: expect.any(Date) })),
     });
   });
 
-  it('work in schemas of any name', async () => {
-    const warehouse = await open({ schema: 'My "odd" schema' });
-    const { rows } = await sql`select * from "My ""odd"" schema".sync_inputs`.execute(warehouse.db);
-    expect(rows).toEqual([]);
-    expect(await warehouse.db.withSchema(warehouse.ops).selectFrom('runs').selectAll().execute()).toEqual([]);
-  });
-
-  it('refuse to step back over rows, and leave everything as it was', async () => {
-    const warehouse = await open();
-    await sql`insert into sluice.pronet_industries (urn_type, urn_value, _detail, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
-      values ('industry', '1', 'full', now(), now(), 1, 1, 'x', '{}')`.execute(warehouse.db);
-    for (const _ of names.filter((name) => name >= '0005')) await migrate(warehouse, 'down');
-    const refusal = migrate(warehouse, 'down');
-    await expect(refusal).rejects.toThrow(UsageError);
-    await expect(refusal).rejects.toThrow('Reverting the last migration would delete the data in pronet_industries.');
-    const { rows } = await sql`select urn_value from sluice.pronet_industries`.execute(warehouse.db);
-    expect(rows).toEqual([{ urn_value: '1' }]);
-    expect((await migrationStatus(warehouse)).steps.map(({ appliedAt }) => appliedAt !== null)).toEqual(
-      names.map((name) => name < '0005'),
-    );
-  });
-
-  it('name what users made of a table that a step back would drop', async () => {
-    const warehouse = await open();
-    while ((await migrationStatus(warehouse)).steps.some((it) => it.name > '0003' && it.appliedAt !== null))
-      await migrate(warehouse, 'down');
-    await sql`create view public.lost as select lost_invocations from sluice_ops.doubts`.execute(warehouse.db);
-    await expect(migrate(warehouse, 'down')).rejects.toMatchObject({
-      exitCode: 2,
-      message: expect.stringContaining('lost depends on'),
-    });
-    await sql`select * from public.lost`.execute(warehouse.db);
-  });
-
   if (kind === 'postgres')
     it('let readers through while they wait for a view', async () => {
-      const warehouse = await open();
       await sql`update sluice_ops.applied_views set checksum = 'other' where name = 'sync_runs'`.execute(warehouse.db);
       let done: Promise<string[]> | undefined;
       await warehouse.db.transaction().execute(async (tx) => {
@@ -81,7 +84,6 @@ eachWarehouse('migrations', (open, kind) => {
     });
 
   it('refuse a schema that a newer version migrated', async () => {
-    const warehouse = await open();
     await sql`insert into sluice_ops.kysely_migration values ('9999_later', '2100-01-01T00:00:00.000Z')`.execute(
       warehouse.db,
     );
@@ -93,12 +95,13 @@ eachWarehouse('migrations', (open, kind) => {
         'The schema sluice is newer than this version of Sluice: it has the migrations 9999_later.',
       );
     }
+    await sql`delete from sluice_ops.kysely_migration where name = '9999_later'`.execute(warehouse.db);
+    expect((await migrationStatus(warehouse)).state).toBe('current');
   });
 
   it(
     kind === 'embedded' ? 'bring an older schema up by themselves' : 'are left to a person on an older schema',
     async () => {
-      const warehouse = await open();
       await migrate(warehouse, 'down');
       const last = names.at(-1) ?? '';
       if (kind === 'embedded') {
@@ -115,14 +118,14 @@ eachWarehouse('migrations', (open, kind) => {
   );
 
   it('name what prevents them', async () => {
-    const warehouse = await open({ migrated: false });
-    await sql`create schema sluice_ops`.execute(warehouse.db);
-    await sql`create table sluice_ops.runs (id int)`.execute(warehouse.db);
-    await expect(ensureSchema(warehouse)).rejects.toMatchObject({
+    const empty = await open({ migrated: false });
+    await sql`create schema sluice_ops`.execute(empty.db);
+    await sql`create table sluice_ops.runs (id int)`.execute(empty.db);
+    await expect(ensureSchema(empty)).rejects.toMatchObject({
       exitCode: 8,
       message: expect.stringContaining('"runs" already exists'),
     });
-    const { rows } = await sql`select from pg_namespace where nspname = 'sluice'`.execute(warehouse.db);
+    const { rows } = await sql`select from pg_namespace where nspname = 'sluice'`.execute(empty.db);
     expect(rows).toEqual([]);
   });
 });

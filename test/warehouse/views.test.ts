@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
@@ -61,15 +61,20 @@ it('the digest in views-current.ts is that of the declared views', () => {
 });
 
 eachWarehouse('views', (open, kind) => {
+  /** Each test leaves the current schema. */
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    warehouse = await open();
+  });
+  afterEach(() => sql`drop view if exists public.mine`.execute(warehouse.db));
+
   it('stay as they are if their queries are unchanged', async () => {
-    const warehouse = await open();
     const before = await ids(warehouse);
     await migrate(warehouse, 'up');
     expect(await ids(warehouse)).toEqual(before);
   });
 
   it('are replaced in place if their columns stay, with the rights and views of users on them', async () => {
-    const warehouse = await open();
     const before = await ids(warehouse);
     await sql
       .raw(`create or replace view sluice.dim_plan as
@@ -84,7 +89,6 @@ eachWarehouse('views', (open, kind) => {
   });
 
   it('are created again with our views on them if their columns change', async () => {
-    const warehouse = await open();
     const before = await ids(warehouse);
     await sql`alter view sluice.logged_requests rename column log_id to old_id`.execute(warehouse.db);
     await sql`create view public.mine as select sync from sluice.sync_runs`.execute(warehouse.db);
@@ -97,7 +101,6 @@ eachWarehouse('views', (open, kind) => {
   });
 
   it('are not changed under a view of a user that depends on a column', async () => {
-    const warehouse = await open();
     await sql`alter view sluice.logged_requests rename column log_id to old_id`.execute(warehouse.db);
     await sql`create view public.mine as select sync from sluice.daily_costs`.execute(warehouse.db);
     await outdate(warehouse, 'logged_requests');
@@ -113,7 +116,6 @@ eachWarehouse('views', (open, kind) => {
   });
 
   it('are created again after a user dropped them, and dropped if no longer declared', async () => {
-    const warehouse = await open();
     await sql`drop view sluice.sync_inputs`.execute(warehouse.db);
     await sql`create view sluice.gone as select 1 as one`.execute(warehouse.db);
     await sql`insert into sluice_ops.applied_views values ('gone', 'x')`.execute(warehouse.db);
@@ -122,7 +124,6 @@ eachWarehouse('views', (open, kind) => {
   });
 
   it('remain after a step back as far as their tables exist', async () => {
-    const warehouse = await open();
     await revertTo(warehouse, '0008_plain_names');
     await sql`create view public.mine as select sync from sluice.sync_inputs`.execute(warehouse.db);
     await expect(migrate(warehouse, 'down')).rejects.toThrow('view mine depends on view sluice.sync_inputs');
@@ -138,7 +139,6 @@ eachWarehouse('views', (open, kind) => {
   });
 
   it('of another version make the schema older', async () => {
-    const warehouse = await open();
     await outdate(warehouse, 'sync_runs');
     expect((await migrationStatus(warehouse)).state).toBe('older');
     if (kind === 'embedded') await ensureSchema(warehouse);
@@ -155,7 +155,6 @@ eachWarehouse('views', (open, kind) => {
 
   if (kind === 'postgres')
     it('keep the rights of roles when they are created again', async () => {
-      const warehouse = await open();
       const [reader, other] = [await role(warehouse), await role(warehouse)];
       for (const statement of [
         `alter default privileges in schema sluice grant select on tables to ${other}`,
