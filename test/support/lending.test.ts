@@ -1,11 +1,12 @@
 /** A database that is given out again is as its template was made, or it is another. */
 import type { PGlite } from '@electric-sql/pglite';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { databaseOf, openPGlite } from './embedded-database.ts';
 import { borrow, type Loan } from './lending.ts';
 import { runQuickstart } from './quickstart.ts';
+import { restorerOf } from './restoring.ts';
 import { embeddedTemplate, SCHEMA } from './templates.ts';
 import { realEffects } from './warehouse.ts';
 
@@ -42,13 +43,14 @@ async function lent(): Promise<Loan> {
   return loan;
 }
 
-/** The contents of an unused copy of the template. */
+/** A copy of the template that is never lent, and its contents before any test. */
+let unlent: PGlite;
 let template: Row;
 beforeAll(async () => {
-  const pglite = await openPGlite(await embeddedTemplate(true));
-  template = await dumpOf(pglite);
-  await pglite.close();
+  unlent = await openPGlite(await embeddedTemplate(true));
+  template = await dumpOf(unlent);
 });
+afterAll(() => unlent.close());
 
 /** Distinguishes databases: counts transactions, and never starts over. */
 const ageOf = async ({ pglite }: Loan): Promise<number> => {
@@ -93,7 +95,7 @@ describe('a database that is given back', () => {
   });
 
   it.each([
-    ['a table', 'create table sluice.other (n int)'],
+    ['a table', 'create table sluice.added (n int)'],
     ['a table that is gone again', 'begin; create table sluice.other (n int); rollback'],
     ['a temporary table', 'create temporary table other (n int)'],
     ['a column', 'alter table sluice.web_pages add column other int'],
@@ -106,8 +108,15 @@ describe('a database that is given back', () => {
     ['the position of a sequence', `select setval(pg_get_serial_sequence('sluice_ops.runs', 'id'), 9)`],
     ['rows of the template', 'delete from sluice_ops.kysely_migration'],
     ['a large object', 'select lo_create(0)'],
-  ])('is not lent again if a borrower changed %s', async (_, statement) => {
-    const { isSame } = await borrowedAfter((pglite) => pglite.exec(statement));
+  ])('cannot be restored if a borrower changed %s', async (_, statement) => {
+    // From the state that the previous case left, because opening another database for each takes a second.
+    const restore = await restorerOf(unlent);
+    await unlent.exec(statement);
+    expect(await restore()).toBe(false);
+  });
+
+  it('is not lent again if it cannot be restored', async () => {
+    const { isSame } = await borrowedAfter((pglite) => pglite.exec('create table sluice.other (n int)'));
     expect(isSame).toBe(false);
   });
 
