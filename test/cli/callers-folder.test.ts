@@ -24,7 +24,11 @@ it.each([
 it('a config is found in the caller’s folder', async () => {
   const folder = await temporaryFolder();
   const env = { ...byNpm, INIT_CWD: folder.path };
-  const made = await run(['init', 'webparser.parse', '--dir', 'shop'], { cwd: packageFolder(), env, fromSources: true });
+  const made = await run(['init', 'webparser.parse', '--dir', 'shop'], {
+    cwd: packageFolder(),
+    env,
+    fromSources: true,
+  });
   expect([made.code, made.out]).toEqual([0, expect.stringContaining('wrote shop/sluice.yaml')]);
   const inside = { ...env, INIT_CWD: join(folder.path, 'shop'), SLUICE_SERVICE_URL: 'http://127.0.0.1:1' };
   const { out } = await run(['check'], { cwd: packageFolder(), env: inside, fromSources: true });

@@ -142,7 +142,8 @@ eachWarehouse('answers loaded together', (open, kind) => {
 
   it('read a stored row once, although its merge and its change log need it', async () => {
     const warehouse = await open();
-    const searched = (name: string) => batchOf('pronet.search.users', { title: 'x', count: 9 }, [{ urn: urn('a'), name }]);
+    const searched = (name: string) =>
+      batchOf('pronet.search.users', { title: 'x', count: 9 }, [{ urn: urn('a'), name }]);
     await loadBatch(warehouse, searched('before'), 1);
     const statements: string[] = [];
     await warehouse.db.transaction().execute((tx) =>
