@@ -3,8 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { wantedBy } from './command-line.ts';
 
+/** Runs the command outside of vitest, as `npm run reliability` does. */
 const run = (...words: string[]) =>
-  spawnSync(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...words], { encoding: 'utf8' });
+  spawnSync(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, VITEST: undefined },
+  });
 
 test('the command line sets numbers and titles, and the rest has defaults', async () => {
   await expect(wantedBy(['--seed', '7', '--only', 'Faults of both', '--date', '2026-01-02'])).resolves.toMatchObject({

@@ -4,7 +4,7 @@ import { catalog } from '../../service/catalog.ts';
 import { type DictionaryEntry, type DictionaryReference, dictionary } from '../../warehouse/schema/dictionary.ts';
 import { literal, objectName, quoted } from '../../warehouse/sql/identifiers.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
-import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
+import { bridgeTables, rootTables, tablesOf } from '../../warehouse/schema/tables.ts';
 
 export interface DbtOptions {
   /** The schema for analysts. */
@@ -101,9 +101,7 @@ function freshnessOf(
 /** The names of the endpoints whose answers fill a table. */
 function endpointsFeeding(table: string): string[] {
   const bridge = bridgeTables.find(({ name }) => name === table)?.bridge.table;
-  const root = rootTables.find(({ name, children, daily, changes }) =>
-    [name, daily?.name, changes?.name, ...children.map((it) => it.name)].includes(table),
-  );
+  const root = rootTables.find((it) => tablesOf(it).some(({ name }) => name === table));
   return catalog
     .filter(
       (endpoint) =>

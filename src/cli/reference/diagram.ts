@@ -1,15 +1,11 @@
 /** Renders the relations between the tables for analysts, as a page of Mermaid diagrams and as DBML. */
 import { type Topic, TOPICS } from '../../service/model.ts';
-import { bridgeTables, rootTables, tables } from '../../warehouse/schema/tables.ts';
+import { bridgeTables, rootTables, tables, tablesOf } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import { generated, page } from './markdown.ts';
 
 const TOPIC_OF: ReadonlyMap<Table, Topic> = new Map<Table, Topic>([
-  ...rootTables.flatMap((root) =>
-    [root, ...root.children, root.daily, root.changes, ...root.children.map((it) => it.changes)].flatMap((it) =>
-      it ? [[it, root.resource.topic] as const] : [],
-    ),
-  ),
+  ...rootTables.flatMap((root) => tablesOf(root).map((it) => [it, root.resource.topic] as const)),
   ...bridgeTables.map((it) => [it, it.bridge.to().topic] as const),
 ]);
 

@@ -215,6 +215,12 @@ export const bridgeTables: readonly BridgeTable[] = [
   ...new Map(catalog.flatMap(({ bridge }) => (bridge ? [[bridge.table, bridge] as const] : []))).values(),
 ].map(bridgeTable);
 
+/** A root table and the tables that its answers fill with it: lists, daily numbers and change logs. */
+export const tablesOf = (root: RootTable): readonly Table[] =>
+  [root, ...root.children, root.daily, root.changes, ...root.children.map(({ changes }) => changes)].filter(
+    (it) => it !== undefined,
+  );
+
 /** Every analyst table, in the order of creation. */
 export const tables: readonly Table[] = [
   ...rootTables.flatMap((it) => [it, ...it.children]),
