@@ -93,14 +93,15 @@ export async function writeChanges(
 ): Promise<void> {
   const { executor, schema, table, contexts } = target;
   const attributes = attributesOf(log, table);
-  await writeLines(
-    target,
-    log,
-    compared.flatMap((it) => changesOf(table, attributes, contexts, it)),
-  );
-  // One answer at a time, because each may move a change that the one before inserted.
-  for (const late of lateOf(attributes, contexts, compared))
+  let changes = compared.flatMap((it) => changesOf(table, attributes, contexts, it));
+  // One answer at a time, after the changes of the answers before it: each may move a change that an earlier one logged.
+  for (const [answer, late] of lateOf(attributes, contexts, compared)) {
+    const isEarlier = ({ by }: Change): boolean => contexts.indexOf(by) < answer;
+    await writeLines(target, log, changes.filter(isEarlier));
+    changes = changes.filter((it) => !isEarlier(it));
     await executor.write(insertLateChanges(schema, log), valuesOf(log, late));
+  }
+  await writeLines(target, log, changes);
 }
 
 /** Writes lines of a log; those that it has are ignored. */
@@ -168,14 +169,14 @@ const digestOfCell = (cell: Cell | undefined): string | null => {
 };
 
 /**
- * The values of late full observations, by answer, oldest first. Lesser observations may never have been written to the
- * row, so they are left out.
+ * The values of late full observations, by answer, in the order of the load. Lesser observations may never have been
+ * written to the row, so they are left out.
  */
 function lateOf(
   attributes: readonly Attribute[],
   answers: readonly AnswerReceived[],
   compared: readonly ComparedRow[],
-): Change[][] {
+): (readonly [answer: number, changes: readonly Change[]])[] {
   const late = new Map<number, Change[]>();
   for (const { id, answers: shown, changes: rowChanges } of compared) {
     for (const [index, { answer, rows }] of shown.entries()) {
@@ -190,9 +191,7 @@ function lateOf(
       late.set(answer, [...(late.get(answer) ?? []), ...logged]);
     }
   }
-  return [...late]
-    .toSorted(([a], [b]) => (BigInt(answers[a]?.answerId ?? 0) < BigInt(answers[b]?.answerId ?? 0) ? -1 : 1))
-    .map(([, changes]) => changes);
+  return [...late].toSorted(([a], [b]) => a - b);
 }
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
