@@ -51,6 +51,7 @@ eachWarehouse('a drafted migration', (open) => {
     for (const statement of [
       'create table sluice.notes (id int)',
       'alter table sluice.web_pages add column note text',
+      'drop view sluice.web_pages_history',
       'alter table sluice.web_pages alter column metadata type json',
       'alter table sluice_ops.marks drop constraint marks_pkey',
     ]) {

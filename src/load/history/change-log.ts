@@ -101,7 +101,7 @@ export async function writeChanges(
     compared.flatMap((it) => changesOf(table, attributes, contexts, it)),
     ({ by }) => by,
   );
-  const late = Map.groupBy(lateOf(attributes, contexts, compared), ({ by }) => by);
+  const late = Map.groupBy(lateOf(table, attributes, contexts, compared), ({ by }) => by);
   // In the order of the answers, because a late value is inserted between the changes that are known when its answer is loaded.
   let pending: Change[] = [];
   for (const by of contexts) {
@@ -179,8 +179,12 @@ const digestOfCell = (cell: Cell | undefined): string | null => {
   return text === null ? null : digestOf(text);
 };
 
-/** The values of late full observations. Lesser ones may never have been written to the row, so they are left out. */
+/**
+ * The values that late answers with a full observation left. An answer with lesser ones alone may never have been written to
+ * the row, so it is left out, and so is what only a lesser one reports.
+ */
 function lateOf(
+  table: RootTable,
   attributes: readonly Attribute[],
   answers: readonly AnswerReceived[],
   compared: readonly ComparedRow[],
@@ -189,12 +193,14 @@ function lateOf(
   for (const { id, answers: shown, changes: rowChanges } of compared) {
     for (const [index, { answer, rows }] of shown.entries()) {
       const by = answers[answer];
-      const row = rows.findLast(isFull);
-      if (rowChanges[index] !== 'superseded' || !by || !row) continue;
-      for (const { name, slot, valueOf } of attributes) {
-        const value = row.values[slot];
-        if (value !== undefined) late.push({ id, attribute: name, from: null, to: valueOf(value), by });
-      }
+      if (rowChanges[index] !== 'superseded' || !by) continue;
+      const full = rows.filter(isFull);
+      const state = rows
+        .slice(rows.findIndex(isFull))
+        .reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
+      for (const { name, slot, valueOf } of attributes)
+        if (full.some(({ values }) => values[slot] !== undefined))
+          late.push({ id, attribute: name, from: null, to: valueOf(state?.values[slot]), by });
     }
   }
   return late;
