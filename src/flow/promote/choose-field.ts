@@ -109,11 +109,10 @@ export function chooseField(
   const found = known.find((it) => it.field === field) ?? known.find((it) => it.column === field);
   const { name } = at.table;
   if (!found) {
+    const names = known.map((it) => it.field);
+    const alternatives = names.length === 0 ? ', and none had any other' : insteadOf(field, names);
     throw new UsageError(
-      `promote: no answer had an unknown field ${JSON.stringify(field)} for ${name}${insteadOf(
-        field,
-        known.map((it) => it.field),
-      )}`,
+      `promote: no answer had an unknown field ${JSON.stringify(field)} for ${name}${alternatives}`,
       { next: 'Run sluice status for the fields that differ from the contract.' },
     );
   }
