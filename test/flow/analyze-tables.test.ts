@@ -2,9 +2,10 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openStatistics } from '../../src/flow/run/analyze-tables.ts';
+import { outdatedTables } from '../../src/warehouse/connect/analyze.ts';
 import type { Notice } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { SCHEMA, eachWarehouse } from '../support/warehouse.ts';
+import { eachWarehouse, postgresWarehouses, SCHEMA } from '../support/warehouse.ts';
 
 const receipt = (rows: number) => ({
   received: 1,
@@ -29,6 +30,14 @@ const knownRows = async (warehouse: Warehouse): Promise<number | undefined> => {
   return rows[0]?.n;
 };
 
+/** Opens a warehouse whose server leaves the filings alone. */
+async function openUnattended(open: () => Promise<Warehouse>): Promise<Warehouse> {
+  const warehouse = await open();
+  if (warehouse.kind !== 'embedded')
+    await sql`alter table ${sql.id(SCHEMA, 'sec_filings')} set (autovacuum_enabled = off)`.execute(warehouse.db);
+  return warehouse;
+}
+
 /** Loads these numbers of rows, as the receipts of one run report them. */
 async function load(warehouse: Warehouse, ...receipts: readonly number[]): Promise<void> {
   const notices: Notice[] = [];
@@ -40,24 +49,45 @@ async function load(warehouse: Warehouse, ...receipts: readonly number[]): Promi
 
 eachWarehouse('the planner', (open) => {
   it('knows a table after a large load', async () => {
-    const warehouse = await open();
+    const warehouse = await openUnattended(open);
     await insertFilings(warehouse, 1, 500);
     await load(warehouse, 10_000);
     expect(await knownRows(warehouse)).toBe(500);
   });
 
   it('knows a table after many small answers of one load', async () => {
-    const warehouse = await open();
+    const warehouse = await openUnattended(open);
     await insertFilings(warehouse, 1, 500);
     await load(warehouse, 4_000, 4_000, 4_000);
     expect(await knownRows(warehouse)).toBe(500);
   });
 
   it('does not know a table after a small load', async () => {
-    const warehouse = await open();
+    const warehouse = await openUnattended(open);
     await insertFilings(warehouse, 1, 500);
     await load(warehouse, 9_999);
     expect(await knownRows(warehouse)).toBeLessThan(500);
+  });
+});
+
+describe('the planner of a server', () => {
+  const open = postgresWarehouses();
+  const filings = { area: 'analyst', table: 'sec_filings' } as const;
+  const answers = { area: 'operations', table: 'answers', rows: 20_000 } as const;
+
+  it('is left to autovacuum, except for tables that are excluded from it', async () => {
+    const warehouse = await openUnattended(open);
+    expect(await outdatedTables(warehouse, [{ ...filings, rows: 20_000 }, answers])).toEqual([
+      { ...filings, rows: 20_000 },
+    ]);
+  });
+
+  it('does not read a table again that grew by less than a tenth', async () => {
+    const warehouse = await openUnattended(open);
+    await insertFilings(warehouse, 1, 500);
+    await load(warehouse, 10_000);
+    expect(await outdatedTables(warehouse, [{ ...filings, rows: 50 }])).toEqual([]);
+    expect(await outdatedTables(warehouse, [{ ...filings, rows: 51 }])).toHaveLength(1);
   });
 });
 

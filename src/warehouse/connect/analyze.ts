@@ -16,28 +16,36 @@ const schemaOf = ({ schema, ops }: Target, { area }: TableRef): string => (area 
 const OUTDATED_SHARE = 0.1;
 
 /**
- * Returns the tables whose statistics are outdated after so many rows were written: those that were never analyzed, or
- * grew much since. In an embedded warehouse these are all tables, since their dead rows must go too.
+ * Returns the tables whose statistics are outdated after so many rows were written, and which the database does not
+ * analyze by itself: those that were never analyzed, or grew much since. In an embedded warehouse these are all tables,
+ * since their dead rows must go too.
  */
 export async function outdatedTables(
   warehouse: Target,
   tables: readonly (TableRef & { readonly rows: number })[],
 ): Promise<readonly TableRef[]> {
   if (warehouse.kind === 'embedded') return tables;
-  const { rows: known } = await sql<{ schema: string; table: string; rows: number }>`
-    select n.nspname as schema, c.relname as table, c.reltuples as rows
+  const { rows: unattended } = await sql<{ schema: string; table: string; rows: number }>`
+    select n.nspname as schema, c.relname as table, greatest(c.reltuples, 0) as rows
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in (${warehouse.schema}, ${warehouse.ops}) and c.relkind = 'r' and c.reltuples >= 0`.execute(
-    warehouse.db,
-  );
-  const rowsBefore = new Map(known.map(({ schema, table, rows }) => [`${schema}.${table}`, rows]));
-  return tables.filter(
-    (it) => it.rows > OUTDATED_SHARE * (rowsBefore.get(`${schemaOf(warehouse, it)}.${it.table}`) ?? 0),
-  );
+    where n.nspname in (${warehouse.schema}, ${warehouse.ops}) and c.relkind = 'r'
+      and not (${HAS_AUTOVACUUM} and ${IS_INCLUDED})`.execute(warehouse.db);
+  const rowsBefore = new Map(unattended.map(({ schema, table, rows }) => [`${schema}.${table}`, rows]));
+  return tables.filter((it) => {
+    const before = rowsBefore.get(`${schemaOf(warehouse, it)}.${it.table}`);
+    return before !== undefined && it.rows > OUTDATED_SHARE * before;
+  });
 }
 
+/** True on a server that analyzes tables by itself, a minute after they changed by default. */
+const HAS_AUTOVACUUM = sql`current_setting('autovacuum')::boolean and current_setting('track_counts')::boolean`;
+
+/** True for a table `c` that its owner did not exclude from that. */
+const IS_INCLUDED = sql`coalesce((
+  select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'autovacuum_enabled'), true)`;
+
 /**
- * Refreshes the statistics of these tables after a large load, each table once. It also vacuums them in an embedded
+ * Refreshes the statistics of these tables, each table once. It also vacuums them in an embedded
  * warehouse, which has no autovacuum. Must not run inside a transaction.
  */
 export async function analyzeTables(
