@@ -41,10 +41,10 @@ const asCell = ({ name, type }: Column): string =>
     ? `to_char(t.${quoted(name)} at time zone 'UTC', '${INSTANT}') as ${quoted(name)}`
     : `t.${quoted(name)}::text as ${quoted(name)}`;
 
-/** Rows as JSON: the driver of the embedded warehouse drops U+FEFF qualified the beginning of a plain text. */
+/** Rows as JSON: the driver of the embedded warehouse drops U+FEFF at the beginning of a plain text. */
 const asJson = (select: string): string => `select row_to_json(r)::text as row from (${select}) r`;
 
-/** How rows are locked against other writers while they are read: not qualified all, for an update, or for their deletion. */
+/** How rows are locked against other writers while they are read: not at all, for an update, or for their deletion. */
 export type RowLock = 'not' | 'no key update' | 'update';
 
 const joined = (schema: string, table: Table, by: readonly string[]): string =>
