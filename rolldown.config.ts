@@ -6,7 +6,16 @@
 import { defineConfig } from 'rolldown';
 
 /** Packages that have data files, load code by name, must exist once in a process, or are rarely needed. */
-const NOT_BUNDLED = ['@electric-sql/pglite', '@opentelemetry/api', 'cheerio', 'pg', 'pg-boss', 'pino', 'prom-client'];
+const NOT_BUNDLED = [
+  '@electric-sql/pglite',
+  '@opentelemetry/api',
+  'cheerio',
+  'pg',
+  'pg-boss',
+  'pino',
+  'prom-client',
+  'string-width',
+];
 
 /** Packages for development, for code that runs in a checkout only: `sluice promote` reads and edits sources. */
 const ONLY_IN_CHECKOUTS = ['rolldown'];

@@ -1,10 +1,16 @@
 /**
- * Limits the memory and the compiler of the process. By default, V8 lets a heap with some tens of megabytes of data grow to several hundred
+ * Limits the memory of the process. By default, V8 lets a heap with some tens of megabytes of data grow to several hundred
  * before it collects. On a machine with much memory it does not consider other processes.
+ *
+ * V8 uses compiled code, also that of Node itself, only under the settings with which it was compiled. So a process changes
+ * its settings when it has grown, and a short command never does.
  */
 import { availableParallelism } from 'node:os';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+
+/** The size of the heap, with its free space, that a short command does not reach. */
+const GROWN_BYTES = 48 * 2 ** 20;
 
 /** How much the heap may grow beyond its size after the last collection, in per cent. */
 const GROWTH_PERCENT = 125;
@@ -15,34 +21,24 @@ const MUCH_BYTES = 190 * 2 ** 20;
 const YOUNG_BYTES = 16 * 2 ** 20;
 /** With at most this many processors, parallel collector threads would take processor time from the database. */
 const FEW_PROCESSORS = 2;
-/**
- * A function of the embedded database is optimized once it has executed about this many bytes. With V8's default of
- * 1.8 MB, its start-up is optimized too, which takes longer than the start-up.
- */
-const OPTIMIZED_AFTER_BYTES = 1_000_000_000;
-
-/** Makes V8 optimize only those functions of the embedded database in which a process spends its time. */
-export function optimizeLate(): void {
-  setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES}`);
-}
-
-/** Makes V8 collect earlier, and stops the growth of the young generation once it is large enough. */
+/** Makes V8 collect earlier once the process has grown, and stops the growth of the young generation once it is large enough. */
 export function keepHeapSmall(): void {
-  let percent = 0;
-  const setGrowth = (wanted: number): void => {
-    if (wanted !== percent) setFlagsFromString(`--heap-growing-percent=${wanted}`);
-    percent = wanted;
-  };
-  let isYoungSet = false;
-  setGrowth(GROWTH_PERCENT);
+  // V8 does not compare this setting.
   if (availableParallelism() <= FEW_PROCESSORS) setFlagsFromString('--no-parallel-scavenge');
+  let percent = 0;
+  let isYoungSet = false;
   new PerformanceObserver((list) => {
+    const isGrown = percent > 0 || getHeapStatistics().total_heap_size >= GROWN_BYTES;
+    if (!isGrown) return;
+    if (percent === 0 || list.getEntries().some(isMajor)) {
+      const wanted = process.memoryUsage.rss() > MUCH_BYTES ? TIGHT_GROWTH_PERCENT : GROWTH_PERCENT;
+      if (wanted !== percent) setFlagsFromString(`--heap-growing-percent=${wanted}`);
+      percent = wanted;
+    }
     if (!isYoungSet && youngBytes() >= YOUNG_BYTES) {
       setFlagsFromString('--semi-space-growth-factor=1');
       isYoungSet = true;
     }
-    if (list.getEntries().some(isMajor))
-      setGrowth(process.memoryUsage.rss() > MUCH_BYTES ? TIGHT_GROWTH_PERCENT : GROWTH_PERCENT);
   }).observe({ entryTypes: ['gc'] });
 }
 

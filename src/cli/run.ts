@@ -1,7 +1,7 @@
 /** Runs one command line and returns its exit code. Never throws. */
 import { EXIT } from '../errors.ts';
 import { isCi } from './terminal/ci.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandSummary } from './command.ts';
 import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
 import { addEnvFile } from './env-file.ts';
@@ -18,12 +18,10 @@ const HELP_COLUMNS = 100;
 /** The exit code of the command that these words name. */
 export async function runCommandLine(words: readonly string[], host: Host): Promise<number> {
   try {
-    const version = packageVersion();
-    const named = commands.map(async (it) => (words.includes(it.name) ? loaded(it) : it));
-    const program = { commands: await Promise.all(named), version, columns: host.out.columns ?? HELP_COLUMNS };
-    const parsed = parseCommandLine(words, program);
-    if (parsed.kind === 'text') {
-      host.out.write(parsed.text);
+    const named = await Promise.all(commands.map(async (it) => (words.includes(it.name) ? loaded(it) : it)));
+    const parsed = parseCommandLine(words, named);
+    if (parsed.kind !== 'run') {
+      host.out.write(parsed.kind === 'version' ? `${packageVersion()}\n` : await helpOf(named, parsed.command, host));
       return EXIT.complete;
     }
     const envFile = parsed.args['env-file'];
@@ -33,6 +31,15 @@ export async function runCommandLine(words: readonly string[], host: Host): Prom
     const isJson = words.includes('--json') && !host.err.isTerminal;
     return await report(failureOf(error, host.redactor.redact), host, { isJson, verbose: words.includes('--verbose') });
   }
+}
+
+async function helpOf(
+  named: readonly (Command | CommandSummary)[],
+  command: Command | undefined,
+  { out }: Host,
+): Promise<string> {
+  const { helpText } = await import('./help.ts');
+  return helpText(named, out.columns ?? HELP_COLUMNS, command);
 }
 
 /** Writes the failure to standard error, and returns its exit code. */

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { freshDatabase } from '../support/database.ts';
+import { copyEmbedded } from '../support/templates.ts';
 import { runInProcess } from './in-process.ts';
 import { run, start, temporaryFolder } from './program-run.ts';
 
@@ -42,6 +43,8 @@ describe('a command on a server', () => {
     expect(urls).toContain('src/warehouse/migrate/drift.ts');
     const needless = [
       '@electric-sql',
+      '/yargs/',
+      'string-width',
       'undici',
       'cheerio',
       '/migrations/',
@@ -50,6 +53,23 @@ describe('a command on a server', () => {
       '/normalize/',
     ];
     expect(needless.filter((name) => urls.includes(name))).toEqual([]);
+  });
+});
+
+describe('compiled code', () => {
+  it('stays valid during a command, because the settings of V8 stay as they are', async () => {
+    const db = await freshDatabase();
+    const embedded = join(folder.path, 'settings', 'warehouse');
+    await copyEmbedded(embedded);
+    const compare = `import { cachedDataVersionTag } from 'node:v8';
+      const before = cachedDataVersionTag();
+      process.on('exit', () => process.stderr.write(before === cachedDataVersionTag() ? 'same' : 'changed'));`;
+    const node = ['--import', `data:text/javascript,${encodeURIComponent(compare)}`];
+    for (const url of [db.url, `embedded:${embedded}`]) {
+      const env = { DATABASE_URL: url, SLUICE_SERVICE_TOKEN: 'token', SLUICE_CONFIG: QUICKSTART };
+      expect((await run(['query', 'select 1'], { cwd: folder.path, env, node })).err, url).toMatch(/same$/);
+    }
+    await db.drop();
   });
 });
 

@@ -2,16 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, commonOptions } from '../../src/cli/command.ts';
 import { allCommands } from '../../src/cli/commands.ts';
-import { parseCommandLine, type Program } from '../../src/cli/program.ts';
+import { parseCommandLine } from '../../src/cli/program.ts';
 import { runInProcess } from './in-process.ts';
 
 const commands = await allCommands();
 
-const program: Program = { commands, version: '1.2.3', columns: 80 };
-
 function argsOf(...words: string[]): Readonly<Record<string, unknown>> {
-  const parsed = parseCommandLine(words, program);
-  if (parsed.kind === 'text') throw new Error(parsed.text);
+  const parsed = parseCommandLine(words, commands);
+  if (parsed.kind !== 'run') throw new Error(parsed.kind);
   return parsed.args;
 }
 
@@ -43,6 +41,20 @@ describe('a command line', () => {
     });
   });
 
+  it('turns a flag on or off with a value', () => {
+    expect(argsOf('sync', '--json=true', '--quiet', '--quiet=false')).toMatchObject({ json: true, quiet: false });
+  });
+
+  it('may have options before the command', () => {
+    expect(argsOf('--config', 'sync', '--json', 'status')).toMatchObject({ config: 'sync', json: true });
+  });
+
+  it('shows the help for the word help too', () => {
+    expect(parseCommandLine(['help'], commands)).toEqual({ kind: 'help', command: undefined });
+    expect(parseCommandLine(['help', 'sync'], commands)).toMatchObject({ kind: 'help', command: { name: 'sync' } });
+    expect(parseCommandLine(['sync', '--help', '--nope'], commands)).toMatchObject({ kind: 'help' });
+  });
+
   it('is a word after --, whatever it looks like', () => {
     expect(argsOf('query', '--', '--all\nselect 1')).toMatchObject({ sql: '--all\nselect 1' });
     expect(argsOf('query', '--json', '-')).toMatchObject({ sql: '-', json: true });
@@ -59,6 +71,10 @@ describe('what is not known', () => {
   it.each([
     [['sync', '--max-point=3'], 'sync: unknown flag --max-point; did you mean --max-points?'],
     [['sync', '-x'], 'sync: unknown flag -x'],
+    [['sync', '--constructor=3'], 'sync: unknown flag --constructor'],
+    [['sync', '--json=maybe'], 'sync: --json: found "maybe", allowed are true and false'],
+    [['sync', '--config', '--json'], 'sync: --config needs a value: FILE'],
+    [['--nope', 'sync'], 'sync: unknown flag --nope'],
     [['query', 'select 1', '--jsn'], 'query: unknown flag --jsn; did you mean --json?'],
     [['docs', '--config', 'x'], 'docs: unknown flag --config'],
     [['status', '--no-quiet'], 'status: unknown flag --no-quiet'],
@@ -129,7 +145,7 @@ describe.each(commands.map((it): [string, Command] => [it.name, it]))('%s', (nam
       if (line === 'npm start') continue;
       const [program_, ...words] = shellWords(line);
       expect([program_, words[0]]).toEqual(['sluice', name]);
-      expect(parseCommandLine(words, program)).toMatchObject({ kind: 'run', command: { name } });
+      expect(parseCommandLine(words, commands)).toMatchObject({ kind: 'run', command: { name } });
     }
   });
 

@@ -65,7 +65,6 @@ const places: readonly (readonly [string, Lines, number])[] = [
 describe.each(places)('%s', (_, lines, atLeast) => {
   it('names only commands and flags that there are', () => {
     expect(lines.length).toBeGreaterThanOrEqual(atLeast);
-    for (const words of lines)
-      expect(parseCommandLine(words, { commands, version: '', columns: 80 }).kind, words.join(' ')).toBe('run');
+    for (const words of lines) expect(parseCommandLine(words, commands).kind, words.join(' ')).toBe('run');
   });
 });

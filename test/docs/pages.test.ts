@@ -30,7 +30,7 @@ describe.each(written)('%s', (path, text) => {
 
   it('names only commands and flags that there are', () => {
     for (const words of lines) {
-      expect(parseCommandLine(words, { commands, version: '', columns: 80 }).kind, words.join(' ')).toBe('run');
+      expect(parseCommandLine(words, commands).kind, words.join(' ')).toBe('run');
     }
   });
 

@@ -1,13 +1,11 @@
 /** A process of its own that rebuilds the tables, and kills itself before a statement that its argument names. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { optimizeLate } from '../../src/cli/heap.ts';
 import { Secret } from '../../src/config/values/secret.ts';
 import { replayAnswers } from '../../src/flow/replay/replay.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { disturbedAt } from '../flow/crash.ts';
 
-optimizeLate();
 const [url = '', statement = '', nth = '1'] = process.argv.slice(2);
 const now = (): Date => new Date();
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });

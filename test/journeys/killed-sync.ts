@@ -1,7 +1,6 @@
 /** A process of its own that runs a sync and kills itself at a named point, so that no part of it can clean up. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { optimizeLate } from '../../src/cli/heap.ts';
 import { Secret } from '../../src/config/values/secret.ts';
 import { runSyncs } from '../../src/syncs.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
@@ -18,7 +17,6 @@ export interface Order {
   readonly at: { readonly when: 'before' | 'after'; readonly step: keyof typeof STEP; readonly nth: number } | null;
 }
 
-optimizeLate();
 const { yaml, serviceUrl, warehouseUrl, at } = JSON.parse(process.argv[2] ?? '') as Order;
 const now = (): Date => new Date();
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });

@@ -1,12 +1,10 @@
 /** A separate process that carries out an order, and kills itself at a checkpoint if ordered. */
-import { optimizeLate } from '../../src/cli/heap.ts';
 import type { Checkpoint } from '../../src/ledger/kill-points.ts';
 import { drive, type Driven, type Order } from './drive.ts';
 
 /** The messages of the process: one at the start, one at the end. */
 export type Said = { readonly began: true } | Driven;
 
-optimizeLate();
 /** As JSON in the first argument. */
 const order = JSON.parse(process.argv[2] ?? '') as Order;
 const say = (said: Said): void => void process.send?.(said);

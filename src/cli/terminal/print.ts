@@ -1,9 +1,8 @@
 /** Formats values for people: tables without control characters, cut to the width of the terminal, if there is one. */
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from './channel.ts';
-import { cutTo, pad } from './width.ts';
+import { cutTo, pad, widthOf } from './width.ts';
 
 export interface TableColumn {
   readonly name: string;
@@ -68,9 +67,7 @@ export function table(
 ): string {
   const heads = columns.map(({ name }) => escapeControls(name));
   const cells = rows.map((row) => columns.map((_, index) => displayText(row[index])));
-  const wanted = heads.map((head, index) =>
-    Math.max(stringWidth(head), ...cells.map((row) => stringWidth(row[index] ?? ''))),
-  );
+  const wanted = heads.map((head, index) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))));
   const widths = channel.columns === undefined ? wanted : fitted(wanted, channel.columns);
   if (channel.columns !== undefined && lineWidth(widths) > channel.columns) return fieldByField(heads, cells, channel);
   const sides = columns.map(({ align }, index) => align ?? (isNumeric(rows, index) ? 'right' : 'left'));
@@ -88,7 +85,7 @@ const lineWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, it) => sum + it, GAP.length * Math.max(0, widths.length - 1));
 
 function fieldByField(heads: readonly string[], rows: readonly (readonly string[])[], channel: Channel): string {
-  const width = Math.max(...heads.map((head) => stringWidth(head)));
+  const width = Math.max(...heads.map((head) => widthOf(head)));
   const room = (channel.columns ?? 0) - width - GAP.length;
   const records = rows.map((row, index) => [
     paint(channel, 'dim', `-- row ${index + 1}`),
