@@ -2,7 +2,6 @@
  * Executes a run: sends open requests, stores each answer, loads answers in the order of storage, and plans follow-up
  * requests.
  */
-import { sql } from 'kysely';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { EXIT } from '../../errors.ts';
 import type { Client } from '../../extract/client.ts';
@@ -13,11 +12,11 @@ import { type LedgerRequest, moveRequests, openRequests, settleRequest, triedReq
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { maxPointsOf } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { sendRequest } from '../request/request.ts';
 import type { SentRequest } from '../request/send-context.ts';
 import { openBreaker } from '../request/circuit-breaker.ts';
 import { openGroupCommit } from '../request/group-commit.ts';
+import { connectAhead } from './connect-ahead.ts';
 import { openStopController, type RunStop, type StopController } from './stop-controller.ts';
 import { openSplitter, type Splitter, splitPlanned } from '../split/splitter.ts';
 import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
@@ -95,6 +94,7 @@ class RunExecution {
   readonly #sending;
   #isEndpointRefused = false;
   #hasEndpointAnswered = false;
+  #connected: Promise<void> | undefined;
   /** More may be planned than the last look at the ledger found. */
   #hasNews = false;
 
@@ -129,9 +129,8 @@ class RunExecution {
   async execute(): Promise<RunStop | undefined> {
     // Stored answers are loaded before anything new is sent.
     await this.#loader.loadWaiting();
-    const connected = connectAhead(this.#context.warehouse);
     await this.#handleAll().catch(this.#controller.fail);
-    await connected;
+    await this.#connected;
     await this.#requests.waitUntil(this.#isIdle);
     await this.#reservations.close();
     const stop = this.#controller.result();
@@ -151,6 +150,7 @@ class RunExecution {
       const after = last;
       const page = await retryTransient(() => openRequests(this.#ops, run, after, ahead), this.#context);
       last = page.at(-1)?.id ?? last;
+      this.#connected ??= connectAhead(this.#context.warehouse, page.length);
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
       for (const request of requests)
         this.#requests.track(this.#onePerEntity(request, () => this.#handleWhenFree(request)));
@@ -281,11 +281,6 @@ class RunExecution {
     this.#hasNews = true;
     this.#requests.recheck();
   };
-}
-
-/** Opens connections during the first calls, so that their answers need not wait for a connection. */
-async function connectAhead({ kind, db }: Warehouse): Promise<void> {
-  if (kind === 'postgres') await Promise.allSettled([1, 2, 3, 4].map(() => sql`select 1`.execute(db)));
 }
 
 function reportLoaded(context: ExecuteContext, result: IngestResult, reservation: Reservation): void {
