@@ -12,7 +12,6 @@ const NOT_BUNDLED = [
   'cheerio',
   'pg',
   'pg-boss',
-  'pino',
   'prom-client',
   'string-width',
 ];
@@ -20,10 +19,30 @@ const NOT_BUNDLED = [
 /** Packages for development, for code that runs in a checkout only: `sluice promote` reads and edits sources. */
 const ONLY_IN_CHECKOUTS = ['rolldown'];
 
+/** Modules that every command loads, also for its help. */
+const STARTED =
+  /src[/](?:errors|day|text[/]|redaction[/]|telemetry[/]redact|cli[/]|config[/]document[/]nearest)|fastest-levenshtein/;
+
+/**
+ * Modules that many lazy imports share are in few files, because finding and linking a file takes longer than evaluating some
+ * modules that a command does not need. Two files suffice: what most of them share, and what several share.
+ */
+const SHARED = [
+  { name: 'started', test: STARTED, minShareCount: 12, priority: 2 },
+  { name: 'most', minShareCount: 30, priority: 1 },
+  { name: 'several', minShareCount: 8 },
+];
+
 export default defineConfig({
   // The thread of the embedded database is started from its own file.
   input: { main: 'src/main.ts', 'database-thread': 'src/warehouse/embedded/database-thread.ts' },
   platform: 'node',
   external: [...NOT_BUNDLED, ...ONLY_IN_CHECKOUTS].map((name) => new RegExp(`^${name}(?:/|$)`)),
-  output: { dir: 'dist', entryFileNames: 'src/[name].js', chunkFileNames: 'src/[name]-[hash].js', cleanDir: true },
+  output: {
+    dir: 'dist',
+    entryFileNames: 'src/[name].js',
+    chunkFileNames: 'src/[name]-[hash].js',
+    cleanDir: true,
+    codeSplitting: { groups: SHARED },
+  },
 });
