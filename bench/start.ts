@@ -1,6 +1,7 @@
 /**
  * Start: `sluice --help`, `sluice check` and the time from the start of `sluice sync` to its first request, against bare
- * `node -e 0`. Each runs from the sources, as in a checkout, and from the JavaScript of the published package.
+ * `node -e 0`; and the processor time of a sync of one answer. Each runs from the sources, as in a checkout, and from the
+ * JavaScript of the published package.
  */
 import { join } from 'node:path';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
@@ -17,7 +18,8 @@ const TIMES_RUNS = 3;
 
 export const start: Benchmark = {
   name: 'start',
-  about: 'time from start to the end of --help and of check, and to the first request, against bare node',
+  about:
+    'time from start to the end of --help and of check, and to the first request, against bare node; processor time of a sync of one answer',
   run: async (setting) => {
     const workload = workloadOf('profiles', 1);
     const service = await startService({ workload: 'profiles', answers: 1 });
@@ -42,6 +44,8 @@ export const start: Benchmark = {
         'package, check': took(published, ['check', '--json']),
         'sources, first request': toFirst(sources),
         'package, first request': toFirst(published),
+        'sources, processor time of a sync': () => sources.processorMs(SYNC),
+        'package, processor time of a sync': () => published.processorMs(SYNC),
       });
       const bare = figureOf(ms.bare);
       for (const [what, values] of Object.entries(ms)) {
@@ -52,6 +56,9 @@ export const start: Benchmark = {
           lines.push(lineOf(what, 'ms', figure, { ratio, target: { of: 'ratio', at: 'most', bound: 6 } }));
         else if (what.endsWith('request'))
           lines.push(lineOf(what, 'ms', figure, { ratio, target: { of: 'value', at: 'most', bound: 600 } }));
+        else if (what.startsWith('package, processor time'))
+          lines.push(lineOf(what, 'ms', figure, { target: { of: 'value', at: 'most', bound: 500 } }));
+        else if (what.includes('processor time')) lines.push(lineOf(what, 'ms', figure));
         else lines.push(lineOf(what, 'ms', figure, { ratio }));
       }
     } finally {
@@ -59,7 +66,8 @@ export const start: Benchmark = {
       await database.drop();
     }
     const notes = [
-      'check and the first request are on a Postgres whose schema is in place',
+      'check and the syncs are on a Postgres whose schema is in place',
+      'each sync sends one request, stores its answer and loads it; its processor time is that of its process, without Postgres',
       'compiled code is kept between runs in ~/.cache/sluice; only the first run compiles',
     ];
     return { lines, notes };

@@ -15,6 +15,8 @@ export interface Sluice {
     args: readonly string[],
     options?: { readonly node?: readonly string[]; readonly codes?: readonly number[] },
   ) => Promise<Ran>;
+  /** Runs a command, and returns the processor time of its process in milliseconds. */
+  readonly processorMs: (args: readonly string[]) => Promise<number>;
 }
 
 export interface SluiceOptions {
@@ -71,7 +73,20 @@ export async function sluiceFor(folder: string, options: SluiceOptions): Promise
     env,
     run: (args, { node = [], codes = [0] } = {}) =>
       run(process.execPath, [...node, main, ...args], { env, cwd: folder, codes }),
+    processorMs: async (args) => {
+      const command = [process.execPath, main, ...args];
+      // A short process ends between two samples of `run`, but a shell knows the times of what it ran.
+      const { stdout } = await run('/bin/sh', ['-c', '"$@" >&2 && times', 'sh', ...command], { env, cwd: folder });
+      return processorMsIn(stdout);
+    },
   };
+}
+
+/** The user and system time of the ended processes, from the second line that `times` prints, such as `0m0.32s 0m0.05s`. */
+function processorMsIn(times: string): number {
+  const [, ofEnded = ''] = times.split('\n');
+  const seconds = [...ofEnded.matchAll(/(\d+)m([\d.]+)s/g)].map(([, m, s]) => Number(m) * 60 + Number(s));
+  return seconds.length === 2 ? seconds.reduce((sum, it) => sum + it, 0) * 1000 : Number.NaN;
 }
 
 /** The arguments that run every sync of the config. */
