@@ -73,7 +73,7 @@ describe('what is not known', () => {
     [['sync', '-x'], 'sync: unknown flag -x'],
     [['sync', '--constructor=3'], 'sync: unknown flag --constructor'],
     [['sync', '--json=maybe'], 'sync: --json: found "maybe", allowed are true and false'],
-    [['sync', '--config', '--json'], 'sync: --config needs a value: FILE'],
+    [['sync', '--config', '--quiet'], 'sync: --config needs a value: FILE'],
     [['--nope', 'sync'], 'sync: unknown flag --nope'],
     [['query', 'select 1', '--jsn'], 'query: unknown flag --jsn; did you mean --json?'],
     [['docs', '--config', 'x'], 'docs: unknown flag --config'],

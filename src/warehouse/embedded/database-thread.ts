@@ -36,24 +36,24 @@ async function create(unfinished: string, data: string): Promise<void> {
 }
 
 /**
- * A function of the database is optimized once it has executed about this many bytes. With V8's default, its start-up is
- * optimized too, which takes longer than the start-up.
+ * Settings of V8 for the compilation of the database, and their defaults. A function is optimized once it has executed about a
+ * gigabyte: with the default, the start-up is optimized too, which takes longer than the start-up. A function is validated when it
+ * is first called, because a start calls few of them.
  */
-const OPTIMIZED_AFTER_BYTES = 1_000_000_000;
-/** The default of V8. */
-const OPTIMIZED_BY_DEFAULT_AFTER_BYTES = 13_000_000;
+const OF_COMPILATION = ['--wasm-tiering-budget=1000000000', '--wasm-lazy-validation'];
+const DEFAULTS = ['--wasm-tiering-budget=13000000', '--no-wasm-lazy-validation'];
 
 /**
- * Does work that compiles the database, so that V8 optimizes only those of its functions in which the process spends its
- * time. Functions keep the setting under which they were compiled. Afterwards the process has the default again, because V8
- * uses compiled modules only under the settings with which they were compiled.
+ * Does work that compiles the database with settings for it. Functions keep the settings under which they were compiled.
+ * Afterwards the process has the defaults again, because V8 uses compiled modules only under the settings with which they were
+ * compiled.
  */
-async function optimizedLate<T>(work: () => Promise<T>): Promise<T> {
-  setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES}`);
+async function compiledForShortRuns<T>(work: () => Promise<T>): Promise<T> {
+  for (const setting of OF_COMPILATION) setFlagsFromString(setting);
   try {
     return await work();
   } finally {
-    setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_BY_DEFAULT_AFTER_BYTES}`);
+    for (const setting of DEFAULTS) setFlagsFromString(setting);
   }
 }
 
@@ -101,7 +101,7 @@ function failed(error: unknown): ThreadReply {
 }
 
 async function serve(): Promise<void> {
-  const pglite = await optimizedLate(() => open((workerData as ThreadData).options));
+  const pglite = await compiledForShortRuns(() => open((workerData as ThreadData).options));
   const answer = async (request: ThreadRequest): Promise<void> => {
     if (request !== 'close') return exchange(pglite, request);
     await pglite.close();
