@@ -12,6 +12,7 @@ const NOT_BUNDLED = [
   'cheerio',
   'pg',
   'pg-boss',
+  'pino',
   'prom-client',
   'string-width',
 ];
