@@ -1,5 +1,6 @@
 /** Stored answers loaded again: in place nothing is written, a rebuild says the same, the unreadable gets another chance. */
 import { beforeAll, expect, it } from 'vitest';
+import { memoize } from '../../src/async/memoize.ts';
 import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { IS_LONG } from '../support/long.ts';
@@ -27,6 +28,92 @@ async function lived(scene: Scene): Promise<Scene> {
   }
   return scene;
 }
+
+/** First: it leaves its embedded warehouse such that the next suite can borrow it. */
+anyWarehouse('an answer in quarantine', (open) => {
+  const GROUP = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, accept: { rejects: 100% } }\n`;
+  const SMALL_GROUP = { body: [{ urn: { type: 'group', value: 'g' }, name: 'n' }] };
+
+  it.each([
+    ['compressed', 1],
+    ['as it came', 0],
+  ])('for its bytes, that rest %s, is loaded when they are mended', async (_, items) => {
+    const scene = await sceneIn(
+      await open(),
+      items === 0 ? { respond: ({ endpoint }) => (endpoint === 'pronet.group' ? SMALL_GROUP : undefined) } : {},
+    );
+    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+    await expect(scene.sync(GROUP, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers');
+    const write = (hex: string) =>
+      select(scene.warehouse, `update sluice_ops.answers set body = '\\x${hex}' where id = 1 returning id`);
+    await write(`ff${kept?.body.toString('hex').slice(2) ?? ''}`);
+
+    expect(only(await scene.sync(GROUP))).toMatchObject({ exitCode: 0, quarantined: 1, received: 2, loaded: 1 });
+    expect(await listQuarantine(scene.warehouse, 10)).toMatchObject([
+      { position: null, reason: expect.stringContaining('the stored bytes are not those that were received') },
+    ]);
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, quarantined: 1, loaded: 0 });
+    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
+
+    await write(kept?.body.toString('hex') ?? '');
+    expect(await scene.replay({ quarantined: true })).toMatchObject({
+      exitCode: 0,
+      answers: 1,
+      quarantined: 0,
+      received: 1,
+    });
+
+    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
+    expect((await readStatus(scene.warehouse)).syncs[0]).toMatchObject({ quarantined: 0 });
+    expect(await select(scene.warehouse, "select outcome from sluice.sync_inputs where input_value = '1001'")).toEqual([
+      { outcome: 'loaded' },
+    ]);
+    const sums = await select(
+      scene.warehouse,
+      'select count(*)::int as n from sluice_ops.answers where received <> loaded + unchanged + superseded + quarantined or quarantined > 0',
+    );
+    expect(sums).toEqual([{ n: 0 }]);
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 0 });
+  });
+
+  it('for some of its items loads the others, and stays as long as these cannot be read', async () => {
+    const items = [{ name: 'without a key' }, { urn: { type: 'group', value: 'g' }, name: 'n' }, 'no group'];
+    const scene = await sceneIn(await open(), { respond: () => ({ body: items }) });
+
+    const config = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, request: { group: g } }\n`;
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 4, received: 3, loaded: 1, quarantined: 2 });
+    const before = await listQuarantine(scene.warehouse, 10);
+    expect(before.map(({ pointer }) => pointer)).toEqual(['/2', '/0']);
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, quarantined: 2, unchanged: 1 });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ quarantined: 2 });
+    expect(await listQuarantine(scene.warehouse, 10)).toEqual(before);
+  });
+
+  it('is reported by a rebuild only when its tables are in place', async () => {
+    const scene = await sceneIn(await open());
+    await scene.sync(GROUP);
+    const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers where id = 1');
+    await select(scene.warehouse, "update sluice_ops.answers set body = '\\xff00' where id = 1 returning id");
+
+    const failing = disturbedAt(scene.warehouse, { when: 'before', statement: /^lock table/, nth: 1 }, () => {
+      throw new Error('no swap');
+    });
+    await expect(scene.replay({ rebuild: true }, undefined, undefined, failing)).rejects.toThrow('no swap');
+    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
+
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ quarantined: 1 });
+    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
+    await select(
+      scene.warehouse,
+      `update sluice_ops.answers set body = '\\x${kept?.body.toString('hex') ?? ''}' where id = 1 returning id`,
+    );
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ quarantined: 0 });
+    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
+    expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: 2 }]);
+  });
+});
 
 const FILINGS = `${service({ in_flight: 1 })}
 syncs:
@@ -143,10 +230,14 @@ eachWarehouse('a replay', (open, kind) => {
     expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: 2 }]);
   });
 
+  const undisturbed = memoize(async () => {
+    const scene = await openScene(await open(), BUSY);
+    await scene.sync(FILINGS);
+    await scene.sandbox.close();
+    return rowsOf(scene.warehouse);
+  });
   it.each([true, false])('takes nothing from a run that is to be continued (rebuild: %s)', async (rebuild) => {
     const scene = await sceneIn(await open(), BUSY);
-    const other = await sceneIn(await open(), BUSY);
-    await other.sync(FILINGS);
     // The stored answer is full: its follow-up requests are not planned yet.
     const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
     await expect(scene.sync(FILINGS, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
@@ -156,92 +247,7 @@ eachWarehouse('a replay', (open, kind) => {
 
     const run = only(await scene.sync(FILINGS));
     expect(run).toMatchObject({ exitCode: 0, continued: true, left: 0 });
-    expect(await rowsOf(scene.warehouse)).toEqual(await rowsOf(other.warehouse));
+    expect(await rowsOf(scene.warehouse)).toEqual(await undisturbed());
     expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
-  });
-});
-
-anyWarehouse('an answer in quarantine', (open) => {
-  const GROUP = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, accept: { rejects: 100% } }\n`;
-  const SMALL_GROUP = { body: [{ urn: { type: 'group', value: 'g' }, name: 'n' }] };
-
-  it.each([
-    ['compressed', 1],
-    ['as it came', 0],
-  ])('for its bytes, that rest %s, is loaded when they are mended', async (_, items) => {
-    const scene = await sceneIn(
-      await open(),
-      items === 0 ? { respond: ({ endpoint }) => (endpoint === 'pronet.group' ? SMALL_GROUP : undefined) } : {},
-    );
-    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
-    await expect(scene.sync(GROUP, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
-    await expireLeases(scene.warehouse);
-    const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers');
-    const write = (hex: string) =>
-      select(scene.warehouse, `update sluice_ops.answers set body = '\\x${hex}' where id = 1 returning id`);
-    await write(`ff${kept?.body.toString('hex').slice(2) ?? ''}`);
-
-    expect(only(await scene.sync(GROUP))).toMatchObject({ exitCode: 0, quarantined: 1, received: 2, loaded: 1 });
-    expect(await listQuarantine(scene.warehouse, 10)).toMatchObject([
-      { position: null, reason: expect.stringContaining('the stored bytes are not those that were received') },
-    ]);
-    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, quarantined: 1, loaded: 0 });
-    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
-
-    await write(kept?.body.toString('hex') ?? '');
-    expect(await scene.replay({ quarantined: true })).toMatchObject({
-      exitCode: 0,
-      answers: 1,
-      quarantined: 0,
-      received: 1,
-    });
-
-    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
-    expect((await readStatus(scene.warehouse)).syncs[0]).toMatchObject({ quarantined: 0 });
-    expect(await select(scene.warehouse, "select outcome from sluice.sync_inputs where input_value = '1001'")).toEqual([
-      { outcome: 'loaded' },
-    ]);
-    const sums = await select(
-      scene.warehouse,
-      'select count(*)::int as n from sluice_ops.answers where received <> loaded + unchanged + superseded + quarantined or quarantined > 0',
-    );
-    expect(sums).toEqual([{ n: 0 }]);
-    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 0 });
-  });
-
-  it('for some of its items loads the others, and stays as long as these cannot be read', async () => {
-    const items = [{ name: 'without a key' }, { urn: { type: 'group', value: 'g' }, name: 'n' }, 'no group'];
-    const scene = await sceneIn(await open(), { respond: () => ({ body: items }) });
-
-    const config = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, request: { group: g } }\n`;
-    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 4, received: 3, loaded: 1, quarantined: 2 });
-    const before = await listQuarantine(scene.warehouse, 10);
-    expect(before.map(({ pointer }) => pointer)).toEqual(['/2', '/0']);
-    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, quarantined: 2, unchanged: 1 });
-    expect(await scene.replay({ rebuild: true })).toMatchObject({ quarantined: 2 });
-    expect(await listQuarantine(scene.warehouse, 10)).toEqual(before);
-  });
-
-  it('is reported by a rebuild only when its tables are in place', async () => {
-    const scene = await sceneIn(await open());
-    await scene.sync(GROUP);
-    const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers where id = 1');
-    await select(scene.warehouse, "update sluice_ops.answers set body = '\\xff00' where id = 1 returning id");
-
-    const failing = disturbedAt(scene.warehouse, { when: 'before', statement: /^lock table/, nth: 1 }, () => {
-      throw new Error('no swap');
-    });
-    await expect(scene.replay({ rebuild: true }, undefined, undefined, failing)).rejects.toThrow('no swap');
-    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
-
-    expect(await scene.replay({ rebuild: true })).toMatchObject({ quarantined: 1 });
-    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
-    await select(
-      scene.warehouse,
-      `update sluice_ops.answers set body = '\\x${kept?.body.toString('hex') ?? ''}' where id = 1 returning id`,
-    );
-    expect(await scene.replay({ rebuild: true })).toMatchObject({ quarantined: 0 });
-    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
-    expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: 2 }]);
   });
 });
