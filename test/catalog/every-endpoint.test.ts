@@ -15,7 +15,7 @@ eachWarehouse('every endpoint', (open, kind) => {
   describe('columns', () => columnsSuite(fixture));
   // The normalizer finds these faults, so the kinds cannot differ.
   if (isFull) describe('required fields', () => requiredSuite(fixture));
-  describe('lists', () => listsSuite(fixture));
+  describe('lists', () => listsSuite(fixture, isFull));
   describe('changes', () => changesSuite(fixture, isFull));
   // The statements are those of the other suites; which of them are sent is decided without the database.
   if (isFull) describe('order', () => orderSuite(fixture));

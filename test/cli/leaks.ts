@@ -46,7 +46,7 @@ const AFTER = [
 ];
 const SYNC = [['sync', '--verbose'], ['sync', '--json'], ...AFTER];
 /** For a service whose answers are not stored, so that later commands only have the texts of the ledger, which is searched. */
-const UNSTORED = IS_LONG ? SYNC : [['sync', '--verbose'], ['sync', '--json'], ['status']];
+const UNSTORED = IS_LONG ? SYNC : SYNC.slice(0, 3);
 const echo = JSON.stringify(TOKEN).slice(1, -1);
 const html = `<html><body>token ${TOKEN} refused</body></html>`;
 const edge = 'x'.repeat(292);

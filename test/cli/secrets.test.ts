@@ -165,6 +165,7 @@ describe('the program itself', () => {
       respond: () => ({ status: 401, body: { detail: `refused ${TOKEN} and ${encodeURIComponent(TOKEN)}` } }),
     });
     onTestFinished(() => sandbox.close());
+    await select(warehouse, 'truncate sluice_ops.runs, sluice_ops.answers cascade');
     await writeFile(join(folder.path, 'token'), `${TOKEN}\n`);
     await writeFile(join(folder.path, 'sluice.yaml'), CONFIG);
     const ran = await run(['sync', '--json', '--verbose'], {

@@ -1,6 +1,6 @@
 /** An entity that is fresh under one name is not bought under another, and no entity is taken for another. */
 import { expect, it } from 'vitest';
-import { IS_LONG } from '../support/long.ts';
+import { countOf, IS_LONG } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases } from '../flow/crash.ts';
@@ -42,11 +42,11 @@ anyWarehouse('an entity bought by one name', (open) => {
 
   it.each([
     ['photoshare.user', 'user', ['north_trail', '@north_trail', ' north_trail']],
-    ['photoshare.user', 'user', [`${PHOTOS}/north_trail/`, `${PHOTOS}:443/x/../north_trail/?utm_source=x`]],
-    ['microblog.user', 'user', ['acme_labs', '@acme_labs']],
+    ['photoshare.user', 'user', [`${PHOTOS}:443/x/../north_trail/?utm_source=x`, `${PHOTOS}/north_trail/`]],
+    ['microblog.user', 'user', ['@acme_labs', 'acme_labs']],
     ['pronet.group', 'group', ['urn:li:group:1001', 'group:1001']],
   ])('is not bought by another spelling of it: %s %s %j', async (endpoint, field, names) => {
-    for (const first of [names[0], names.at(-1)]) {
+    for (const first of [names[0], names.at(-1)].slice(0, countOf(1, 2))) {
       const scene = await sceneIn(await open());
       expect(await bought(scene, asked(endpoint, field, [String(first)]))).toBe(1);
       const run = only(await scene.sync(asked(endpoint, field, names)));

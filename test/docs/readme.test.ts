@@ -1,8 +1,9 @@
 /** Runs the README's commands, as they stand there, in a copy of the project. */
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freshDatabase } from '../support/database.ts';
 import { IS_LONG } from '../support/long.ts';
-import { copyEmbedded } from '../support/templates.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { blocksOf, copiedProject, pageOf } from './shell-blocks.ts';
 
 const blocks = blocksOf(await pageOf('README.md'));
@@ -27,11 +28,11 @@ describe('the README', () => {
     timeout: 120_000,
   }, async () => {
     const { project, run } = await opened('sources');
-    const warehouse = join(project.folder, '.sluice');
-    // That of the checkout itself is left alone.
-    const place = `export DATABASE_URL='embedded:${warehouse}'\n`;
-    // Creating one takes 5 s, and the tests of the package do.
-    if (!IS_LONG) await copyEmbedded(warehouse);
+    // The warehouse of the checkout itself is left alone. The tests of the package run the quickstart in a folder.
+    const database = IS_LONG ? undefined : await freshDatabase(await postgresTemplate());
+    if (database) onTestFinished(() => database.drop());
+    const url = database?.url ?? `embedded:${join(project.folder, '.sluice')}`;
+    const place = `export DATABASE_URL='${url}'\n`;
     const [first, look] = blocks.filter(({ tags }) => tags.includes('run'));
     const started = await run(place + installed(first?.body ?? ''), 'npm');
     expect(started).toMatch(/^total .* exit 0$/m);
@@ -47,7 +48,7 @@ describe('the README', () => {
     const at = blocks.findIndex(({ tags }) => tags.includes('background'));
     const [begin, set, sync] = blocks.slice(at);
     // On a free port, as any port that a test names may be taken.
-    const exported = await project.startSandbox(begin?.body ?? '', 'npm');
+    const exported = await project.startSandbox(begin?.body ?? '', IS_LONG ? 'npm' : 'process');
     const asWritten = exported.map((line) => line.replace(/:\d+$/, ':8787'));
     expect(set?.body.split('\n').slice(0, 2)).toEqual(asWritten);
     const variables = set?.body.split('\n').filter((line) => line.startsWith('export ')) ?? [];

@@ -55,7 +55,7 @@ describe('thousands of filings', () => {
     'with days that hold over a hundred are loaded with few requests, %s',
     async (order) => {
       // The requests of three years are counted without a database, in splitter.test.ts.
-      const world = upTo(IS_LONG ? '2023-12-31' : '2021-12-31', (WORLDS['deadlines'] as () => FilingWorld)());
+      const world = upTo(IS_LONG ? '2023-12-31' : '2021-06-30', (WORLDS['deadlines'] as () => FilingWorld)());
       const scene = await sceneIn(await open(), { respond: answering(world, order) });
 
       const run = only(await scene.sync(config(world, { in_flight: 4 })));

@@ -119,7 +119,7 @@ const FILINGS = `${service({ in_flight: 1 })}
 syncs:
   filings: { endpoint: sec.search.companies, request: { count: 20 }, window: { from: 2026-02-02, to: 2026-02-20 } }
 `;
-const BUSY = { size: { filings: 20_000, companies: 40 } };
+const BUSY = { size: { filings: 4_000, companies: 40 } };
 
 /** Ways in which a rebuild ends early. */
 const EARLY = ['a crash', 'a signal', 'a refusal of the swap'];
@@ -194,6 +194,8 @@ eachWarehouse('a replay', (open, kind) => {
     },
   );
 
+  if (!isFull) return;
+
   it('of one sync brings back its rows and no other', async () => {
     const before = await rowsOf(scene.warehouse);
     await select(scene.warehouse, 'delete from sluice.pronet_groups returning name');
@@ -209,8 +211,6 @@ eachWarehouse('a replay', (open, kind) => {
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
     expect(await rowsOf(scene.warehouse)).toEqual(before);
   });
-
-  if (!isFull) return;
 
   it('that rebuilds takes no part of the answers', async () => {
     await expect(scene.replay({ rebuild: true, names: ['groups'] })).rejects.toMatchObject({ exitCode: 2 });

@@ -203,47 +203,53 @@ async function beside<T>(warehouse: Warehouse, statement: string, work: () => Pr
   return result.of;
 }
 
-it('a rebuild waits for no reader', async () => {
-  const scene = await lived(await open());
-  await all(scene.warehouse, DAMAGE);
-  const reading = 'select count(*) from sluice.pronet_groups, sluice.pronet_users, sluice.photoshare_users';
-  expect(await beside(scene.warehouse, reading, () => scene.replay({ rebuild: true }))).toMatchObject({ exitCode: 0 });
-});
-
-it('a rebuild that cannot lock its tables ends with 5, and no reader waits behind it', async () => {
-  const scene = await lived(await open());
-  const { warehouse } = scene;
-  await all(warehouse, DAMAGE);
-  const before = await versionsOf(warehouse);
-  const slept = scene.clock.now().getTime();
-  const refused = beside(warehouse, `lock table sluice.pronet_groups in row exclusive mode`, async () => {
-    const rebuild = scene.replay({ rebuild: true }).catch((error: unknown) => error);
-    const waiting = `select query_start::text as since from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    const state = { ended: false };
-    void rebuild.then(() => (state.ended = true));
-    const answered = new Set<string>();
-    while (!state.ended) {
-      const attempt = await vi.waitFor(async () => {
-        const [row] = await select<{ since: string }>(warehouse, waiting);
-        if (!state.ended && (!row || answered.has(row.since))) throw new Error('no other attempt yet');
-        return row?.since;
-      }, 10_000);
-      if (attempt === undefined) continue;
-      // A reader that had to wait would end by its own limit.
-      await warehouse.db.transaction().execute(async (tx) => {
-        await sql`set local lock_timeout = 200`.execute(tx);
-        await sql`select count(*) from sluice.pronet_groups`.execute(tx);
-      });
-      answered.add(attempt);
-    }
-    expect(answered.size).toBeGreaterThan(1);
-    return rebuild;
+describe('a rebuild beside transactions', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await synced(await openScene(await open()));
+    await all(scene.warehouse, DAMAGE);
+    return () => scene.sandbox.close();
   });
-  expect(await refused).toMatchObject({ exitCode: 5, message: expect.stringContaining('could not lock its tables') });
-  expect(scene.clock.now().getTime()).toBeGreaterThan(slept);
-  expect(await versionsOf(warehouse)).toEqual(before);
-  expect(await select(warehouse, SCHEMAS)).toEqual([]);
-}, 60_000);
+
+  it('that cannot lock its tables ends with 5, and no reader waits behind it', async () => {
+    const { warehouse } = scene;
+    const before = await versionsOf(warehouse);
+    const slept = scene.clock.now().getTime();
+    const refused = beside(warehouse, `lock table sluice.pronet_groups in row exclusive mode`, async () => {
+      const rebuild = scene.replay({ rebuild: true }).catch((error: unknown) => error);
+      const waiting = `select query_start::text as since from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      const state = { ended: false };
+      void rebuild.then(() => (state.ended = true));
+      const answered = new Set<string>();
+      while (!state.ended) {
+        const attempt = await vi.waitFor(async () => {
+          const [row] = await select<{ since: string }>(warehouse, waiting);
+          if (!state.ended && (!row || answered.has(row.since))) throw new Error('no other attempt yet');
+          return row?.since;
+        }, 10_000);
+        if (attempt === undefined) continue;
+        // A reader that had to wait would end by its own limit.
+        await warehouse.db.transaction().execute(async (tx) => {
+          await sql`set local lock_timeout = 200`.execute(tx);
+          await sql`select count(*) from sluice.pronet_groups`.execute(tx);
+        });
+        answered.add(attempt);
+      }
+      expect(answered.size).toBeGreaterThan(1);
+      return rebuild;
+    });
+    expect(await refused).toMatchObject({ exitCode: 5, message: expect.stringContaining('could not lock its tables') });
+    expect(scene.clock.now().getTime()).toBeGreaterThan(slept);
+    expect(await versionsOf(warehouse)).toEqual(before);
+    expect(await select(warehouse, SCHEMAS)).toEqual([]);
+  }, 60_000);
+
+  it('waits for no reader', async () => {
+    const reading = 'select count(*) from sluice.pronet_groups, sluice.pronet_users, sluice.photoshare_users';
+    const work = (): ReturnType<Scene['replay']> => scene.replay({ rebuild: true });
+    expect(await beside(scene.warehouse, reading, work)).toMatchObject({ exitCode: 0 });
+  });
+});
 
 const built = await builtProgram();
 
