@@ -28,11 +28,11 @@ describe('the README', () => {
     timeout: 120_000,
   }, async () => {
     const { project, run } = await opened('sources');
-    // The warehouse of the checkout itself is left alone. The tests of the package run the quickstart in a folder.
+    // Warehouse and spool of the checkout itself are left alone. The tests of the package run the quickstart in a folder.
     const database = IS_LONG ? undefined : await freshDatabase(await postgresTemplate());
     if (database) onTestFinished(() => database.drop());
     const url = database?.url ?? `embedded:${join(project.folder, '.sluice')}`;
-    const place = `export DATABASE_URL='${url}'\n`;
+    const place = `export DATABASE_URL='${url}' SLUICE_SPOOL='${join(project.folder, 'spool')}'\n`;
     const [first, look] = blocks.filter(({ tags }) => tags.includes('run'));
     const started = await run(place + installed(first?.body ?? ''), 'npm');
     expect(started).toMatch(/^total .* exit 0$/m);
