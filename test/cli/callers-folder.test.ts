@@ -1,8 +1,10 @@
 /** Relative paths: they begin in the folder of the caller, also when npm runs a checkout's script. */
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { callersFolder } from '../../src/cli/callers-folder.ts';
 import { packageFolder } from '../../src/cli/package.ts';
+import { freshDatabase } from '../support/database.ts';
+import { runInProcess } from './in-process.ts';
 import { run, temporaryFolder } from './program-run.ts';
 
 const ours = join(packageFolder(), 'package.json');
@@ -23,15 +25,15 @@ it.each([
 
 it('a config is found in the caller’s folder', async () => {
   const folder = await temporaryFolder();
-  const env = { ...byNpm, INIT_CWD: folder.path };
-  const made = await run(['init', 'webparser.parse', '--dir', 'shop'], {
+  onTestFinished(() => folder.remove());
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const shop = join(folder.path, 'shop');
+  expect((await runInProcess(['init', 'webparser.parse', '--dir', shop])).code).toBe(0);
+  const { out } = await run(['check'], {
     cwd: packageFolder(),
-    env,
+    env: { ...byNpm, INIT_CWD: shop, SLUICE_SERVICE_URL: 'http://127.0.0.1:1', DATABASE_URL: database.url },
     fromSources: true,
   });
-  expect([made.code, made.out]).toEqual([0, expect.stringContaining('wrote shop/sluice.yaml')]);
-  const inside = { ...env, INIT_CWD: join(folder.path, 'shop'), SLUICE_SERVICE_URL: 'http://127.0.0.1:1' };
-  const { out } = await run(['check'], { cwd: packageFolder(), env: inside, fromSources: true });
-  expect(out).toContain('shop/sluice.yaml: 2 syncs');
-  await folder.remove();
+  expect(out).toContain('sluice.yaml: 2 syncs');
 });

@@ -1,11 +1,15 @@
 /** Relative paths in a config are relative to its folder, wherever the command runs and however the config is named. */
-import { cp, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isCheckout, packageFolder } from '../../src/cli/package.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { copyFolder } from '../support/copy-folder.ts';
 import { spoolFiles } from '../support/spool-files.ts';
+import { copyEmbedded } from '../support/templates.ts';
+import { runInProcess } from './in-process.ts';
 import { run, temporaryFolder } from './program-run.ts';
 
 const CONFIG = `
@@ -31,6 +35,8 @@ it('a sync uses one warehouse, one spool and one file from any working folder, a
   await writeFile(join(project, 'sluice.yaml'), CONFIG);
   await writeFile(join(project, 'names.txt'), 'acme_labs\n');
 
+  // Creating one takes 3 s; whether this one is used shows in what it has afterwards.
+  await copyEmbedded(join(project, '.sluice'));
   const first = await run(['sync', '--json', '--config', '../project/configs/sluice.yaml'], {
     cwd: elsewhere,
     env: env(),
@@ -38,7 +44,7 @@ it('a sync uses one warehouse, one spool and one file from any working folder, a
   expect(first).toMatchObject({ code: 0 });
   expect(first.err).toContain(join(project, '.sluice'));
   const byName = { ...env(), SLUICE_CONFIG: join(project, 'sluice.yaml') };
-  const second = await run(['sync', '--json'], { cwd: folder.path, env: byName });
+  const second = await runInProcess(['sync', '--json'], { cwd: folder.path, env: byName });
   expect(JSON.parse(second.out)).toMatchObject({ exitCode: 0, syncs: [{ sent: 0, fresh: 1 }] });
   expect(sandbox.requests()).toHaveLength(1);
   expect(await readdir(elsewhere)).toEqual([]);
@@ -54,18 +60,27 @@ it('a sync uses one warehouse, one spool and one file from any working folder, a
 
   // As an earlier version left it: in the working folder.
   await rename(join(project, '.sluice'), join(elsewhere, '.sluice'));
-  const refused = await run(['sync', '--config', join(project, 'sluice.yaml')], { cwd: elsewhere, env: env() });
+  const refused = await runInProcess(['sync', '--config', join(project, 'sluice.yaml')], {
+    cwd: elsewhere,
+    env: env(),
+  });
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.err).toContain(
     `no embedded warehouse in ${join(project, '.sluice')}, but there is one in ${join(elsewhere, '.sluice')}`,
   );
   expect(refused.err).toContain(`mv ${join(elsewhere, '.sluice')} ${join(project, '.sluice')}`);
   expect(sandbox.requests()).toHaveLength(1);
-  await cp(join(elsewhere, '.sluice'), join(project, '.sluice'), { recursive: true });
-  const kept = await run(['status', '--config', join(project, 'sluice.yaml')], { cwd: elsewhere, env: env() });
+  copyFolder(join(elsewhere, '.sluice'), join(project, '.sluice'));
+  const kept = await runInProcess(['status', '--config', join(project, 'sluice.yaml')], { cwd: elsewhere, env: env() });
   expect(kept).toMatchObject({ code: 0 });
   expect(kept.out).toContain(join(project, '.sluice'));
 }, 120_000);
+
+it('the warehouse of the quickstart, for every command in a checkout, is beside the program', async () => {
+  expect(isCheckout(packageFolder())).toBe(true);
+  const { warehouse } = await loadConfig(join(packageFolder(), 'configs', 'quickstart.yaml'), env());
+  expect(warehouse.url.reveal()).toBe(`embedded:${join(packageFolder(), '.sluice')}`);
+});
 
 it.each([
   [undefined, 'embedded:/FOLDER/.sluice'],

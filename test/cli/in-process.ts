@@ -6,6 +6,8 @@ import { keptChannel } from './channels.ts';
 import type { Ran } from './program-run.ts';
 
 export interface InProcessOptions {
+  /** The working folder while the command runs (default: that of the test). No other command may run meanwhile. */
+  readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   /** The answers of the person at the terminal, in order; absent, there is no terminal. */
@@ -26,6 +28,16 @@ export interface InProcessOptions {
 
 /** What the command line did. */
 export async function runInProcess(words: readonly string[], options: InProcessOptions = {}): Promise<Ran> {
+  const before = process.cwd();
+  process.chdir(options.cwd ?? before);
+  try {
+    return await runHere(words, options);
+  } finally {
+    process.chdir(before);
+  }
+}
+
+async function runHere(words: readonly string[], options: InProcessOptions): Promise<Ran> {
   const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
   const { now, processNow = now ?? (() => new Date()) } = options;
   const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];

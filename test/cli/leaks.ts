@@ -1,5 +1,6 @@
 /** Ways in which a secret could slip out, as data: what goes wrong, and what is then run. */
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { IS_LONG } from '../support/long.ts';
 
 /** Long and odd enough that finding either anywhere means that it leaked. */
 export const TOKEN = 'canary-token/"+$9';
@@ -44,6 +45,8 @@ const AFTER = [
   ['report'],
 ];
 const SYNC = [['sync', '--verbose'], ['sync', '--json'], ...AFTER];
+/** For a service whose answers are not stored, so that later commands only have the texts of the ledger, which is searched. */
+const UNSTORED = IS_LONG ? SYNC : SYNC.slice(0, 3);
 const echo = JSON.stringify(TOKEN).slice(1, -1);
 const html = `<html><body>token ${TOKEN} refused</body></html>`;
 const edge = 'x'.repeat(292);
@@ -115,7 +118,11 @@ const ECHOES: readonly Leak[] = [
     code: 0,
     says: /complete/,
   },
-].map((it) => ({ ...it, what: `a service that repeats the token in ${it.what}`, runs: SYNC }));
+].map((it) => ({
+  ...it,
+  what: `a service that repeats the token in ${it.what}`,
+  runs: it.reply.status === 200 || it.reply.status === 412 ? SYNC : UNSTORED,
+}));
 
 const BROKEN: readonly Leak[] = [
   { what: 'an answer that is no HTTP', bytes: `HTTP/9 ${TOKEN}\r\n\r\n`, says: /not HTTP/ },

@@ -9,7 +9,7 @@ import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/conne
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
 import { select } from '../flow/rows.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { runInProcess } from './in-process.ts';
 import { type Leak, leaks, PASSWORD, SPELLINGS, TOKEN } from './leaks.ts';
@@ -60,13 +60,14 @@ afterAll(async () => {
 
 /** All that the ledger and the machinery hold in words; what was paid for, and the tables made of it, is data. */
 async function wordsOfLedger(): Promise<string> {
-  const rows = await Promise.all(
-    operationsTables.map(({ name }) =>
-      select(
-        warehouse,
-        `select (to_jsonb(t) - 'body' || case when '${name}' = 'requests' then to_jsonb(t) else '{}' end)::text as row from sluice_ops.${name} t`,
-      ),
-    ),
+  const rows = await select(
+    warehouse,
+    operationsTables
+      .map(
+        ({ name }) =>
+          `select (to_jsonb(t) - 'body' || case when '${name}' = 'requests' then to_jsonb(t) else '{}' end)::text as row from sluice_ops.${name} t`,
+      )
+      .join(' union all '),
   );
   return JSON.stringify(rows);
 }
@@ -164,7 +165,7 @@ describe('the program itself', () => {
       respond: () => ({ status: 401, body: { detail: `refused ${TOKEN} and ${encodeURIComponent(TOKEN)}` } }),
     });
     onTestFinished(() => sandbox.close());
-    await copyEmbedded(join(folder.path, '.sluice'));
+    await select(warehouse, 'truncate sluice_ops.runs, sluice_ops.answers cascade');
     await writeFile(join(folder.path, 'token'), `${TOKEN}\n`);
     await writeFile(join(folder.path, 'sluice.yaml'), CONFIG);
     const ran = await run(['sync', '--json', '--verbose'], {
@@ -172,7 +173,7 @@ describe('the program itself', () => {
       env: {
         SLUICE_SERVICE_URL: sandbox.url,
         SLUICE_SERVICE_TOKEN_FILE: join(folder.path, 'token'),
-        DATABASE_URL: 'embedded:.sluice',
+        DATABASE_URL: database.url,
       },
     });
     expect(ran.code).toBe(3);

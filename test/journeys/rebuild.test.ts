@@ -2,13 +2,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { expireLeases } from '../flow/crash.ts';
 import { rowsOf, select, versionsOf } from '../flow/rows.ts';
-import { type Scene, sceneIn, service } from '../flow/scene.ts';
+import { openScene, type Scene, sceneIn, service } from '../flow/scene.ts';
 import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
@@ -24,8 +24,9 @@ syncs:
 const ALL = { machinery: true, volatile: true };
 const SCHEMAS = `select nspname from pg_namespace where nspname like '%rebuild%' order by 1`;
 
-async function lived(warehouse: Warehouse): Promise<Scene> {
-  const scene = await sceneIn(warehouse);
+const lived = async (warehouse: Warehouse): Promise<Scene> => synced(await sceneIn(warehouse));
+
+async function synced(scene: Scene): Promise<Scene> {
   expect((await scene.sync(CONFIG)).exitCode).toBe(0);
   return scene;
 }
@@ -101,63 +102,76 @@ anyWarehouse('a rebuild among objects of users', (open) => {
     expect(await select(warehouse, SCHEMAS)).toEqual([{ nspname: 'sluice_rebuild' }]);
   });
 
-  it.each([
-    [
-      'a value in an added column',
-      [
-        'alter table sluice.pronet_groups add column rating int',
-        `update sluice.pronet_groups set rating = 5 where urn_value = 'invented'`,
-      ],
-      '1 row of sluice.pronet_groups with a value in the added column rating',
-    ],
-    [
-      'a foreign key with a cascade',
-      [
-        'create table public.ratings (type text, value text, constraint rated foreign key (type, value) references sluice.pronet_groups on delete cascade)',
-        `insert into public.ratings values ('group', 'invented')`,
-      ],
-      '1 row of ratings that rated ties to sluice.pronet_groups',
-    ],
-    [
-      'a foreign key without one',
-      [
-        'create schema app',
-        'create table app.ratings (type text, value text, foreign key (type, value) references sluice.pronet_groups)',
-        `insert into app.ratings values ('group', 'invented')`,
-      ],
-      '1 row of app.ratings that ratings_type_value_fkey ties to sluice.pronet_groups',
-    ],
-    [
-      'no answer that gave it',
-      [`update sluice.pronet_groups set _answer_id = 999 where urn_value = 'invented'`],
-      '1 row of sluice.pronet_groups without a stored answer',
-    ],
-  ])('refuses by name to delete a row with %s, and changes nothing', async (_, made, named) => {
-    const scene = await lived(await open());
-    const { warehouse } = scene;
-    await all(warehouse, [...DAMAGE, ...made]);
-    const before = await versionsOf(warehouse);
-
-    const refusal = scene.replay({ rebuild: true });
-
-    await expect(refusal).rejects.toThrow(UsageError);
-    await expect(refusal).rejects.toThrow(named);
-    expect(await versionsOf(warehouse)).toEqual(before);
-    expect(await select(warehouse, SCHEMAS)).toEqual([]);
-  });
-
-  it('names a constraint of users that its rows break', async () => {
-    const scene = await lived(await open());
-    await all(scene.warehouse, [
-      ...DAMAGE,
-      `alter table sluice.pronet_groups add constraint by_hand check (name = 'changed by hand') not valid`,
-    ]);
-    const before = await versionsOf(scene.warehouse);
-    await expect(scene.replay({ rebuild: true })).rejects.toMatchObject({
-      exitCode: 2,
-      message: expect.stringContaining('by_hand'),
+  describe('with rows that it would delete', () => {
+    /** Each test leaves it as it was. */
+    let scene: Scene;
+    beforeAll(async () => {
+      scene = await synced(await openScene(await open()));
+      await all(scene.warehouse, DAMAGE);
+      return () => scene.sandbox.close();
     });
-    expect(await versionsOf(scene.warehouse)).toEqual(before);
+
+    it.each([
+      [
+        'a value in an added column',
+        [
+          'alter table sluice.pronet_groups add column rating int',
+          `update sluice.pronet_groups set rating = 5 where urn_value = 'invented'`,
+        ],
+        '1 row of sluice.pronet_groups with a value in the added column rating',
+        'alter table sluice.pronet_groups drop column rating',
+      ],
+      [
+        'a foreign key with a cascade',
+        [
+          'create table public.ratings (type text, value text, constraint rated foreign key (type, value) references sluice.pronet_groups on delete cascade)',
+          `insert into public.ratings values ('group', 'invented')`,
+        ],
+        '1 row of ratings that rated ties to sluice.pronet_groups',
+        'drop table public.ratings',
+      ],
+      [
+        'a foreign key without one',
+        [
+          'create schema other',
+          'create table other.ratings (type text, value text, foreign key (type, value) references sluice.pronet_groups)',
+          `insert into other.ratings values ('group', 'invented')`,
+        ],
+        '1 row of other.ratings that ratings_type_value_fkey ties to sluice.pronet_groups',
+        'drop schema other cascade',
+      ],
+      [
+        'no answer that gave it',
+        [`update sluice.pronet_groups set _answer_id = _answer_id + 900 where urn_value = 'invented'`],
+        '1 row of sluice.pronet_groups without a stored answer',
+        `update sluice.pronet_groups set _answer_id = _answer_id - 900 where urn_value = 'invented'`,
+      ],
+    ])('refuses by name to delete one with %s, and changes nothing', async (_, made, named, undo) => {
+      const { warehouse } = scene;
+      await all(warehouse, made);
+      const before = await versionsOf(warehouse);
+
+      const refusal = scene.replay({ rebuild: true });
+
+      await expect(refusal).rejects.toThrow(UsageError);
+      await expect(refusal).rejects.toThrow(named);
+      expect(await versionsOf(warehouse)).toEqual(before);
+      expect(await select(warehouse, SCHEMAS)).toEqual([]);
+      await all(warehouse, [undo]);
+    });
+
+    it('names a constraint of users that its rows break', async () => {
+      const { warehouse } = scene;
+      await all(warehouse, [
+        `alter table sluice.pronet_groups add constraint by_hand check (name = 'changed by hand') not valid`,
+      ]);
+      const before = await versionsOf(warehouse);
+      await expect(scene.replay({ rebuild: true })).rejects.toMatchObject({
+        exitCode: 2,
+        message: expect.stringContaining('by_hand'),
+      });
+      expect(await versionsOf(warehouse)).toEqual(before);
+    });
   });
 
   it('names a table that lacks a column before it does anything', async () => {
@@ -189,43 +203,53 @@ async function beside<T>(warehouse: Warehouse, statement: string, work: () => Pr
   return result.of;
 }
 
-it('a rebuild waits for no reader', async () => {
-  const scene = await lived(await open());
-  await all(scene.warehouse, DAMAGE);
-  const reading = 'select count(*) from sluice.pronet_groups, sluice.pronet_users, sluice.photoshare_users';
-  expect(await beside(scene.warehouse, reading, () => scene.replay({ rebuild: true }))).toMatchObject({ exitCode: 0 });
-});
-
-it('a rebuild that cannot lock its tables ends with 5, and no reader waits behind it', async () => {
-  const scene = await lived(await open());
-  const { warehouse } = scene;
-  await all(warehouse, DAMAGE);
-  const before = await versionsOf(warehouse);
-  const slept = scene.clock.now().getTime();
-  const refused = beside(warehouse, `lock table sluice.pronet_groups in row exclusive mode`, async () => {
-    const rebuild = scene.replay({ rebuild: true }).catch((error: unknown) => error);
-    const waiting = `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    const state = { ended: false };
-    void rebuild.then(() => (state.ended = true));
-    let answered = 0;
-    while (!state.ended) {
-      const [row] = await select<{ n: number }>(warehouse, waiting);
-      if (row?.n !== 1) continue;
-      // A reader that had to wait would end by its own limit.
-      await warehouse.db.transaction().execute(async (tx) => {
-        await sql`set local lock_timeout = 200`.execute(tx);
-        await sql`select count(*) from sluice.pronet_groups`.execute(tx);
-      });
-      answered += 1;
-    }
-    expect(answered).toBeGreaterThan(0);
-    return rebuild;
+describe('a rebuild beside transactions', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await synced(await openScene(await open()));
+    await all(scene.warehouse, DAMAGE);
+    return () => scene.sandbox.close();
   });
-  expect(await refused).toMatchObject({ exitCode: 5, message: expect.stringContaining('could not lock its tables') });
-  expect(scene.clock.now().getTime()).toBeGreaterThan(slept);
-  expect(await versionsOf(warehouse)).toEqual(before);
-  expect(await select(warehouse, SCHEMAS)).toEqual([]);
-}, 60_000);
+
+  it('that cannot lock its tables ends with 5, and no reader waits behind it', async () => {
+    const { warehouse } = scene;
+    const before = await versionsOf(warehouse);
+    const slept = scene.clock.now().getTime();
+    const refused = beside(warehouse, `lock table sluice.pronet_groups in row exclusive mode`, async () => {
+      const rebuild = scene.replay({ rebuild: true }).catch((error: unknown) => error);
+      const waiting = `select query_start::text as since from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      const state = { ended: false };
+      void rebuild.then(() => (state.ended = true));
+      const answered = new Set<string>();
+      while (!state.ended) {
+        const attempt = await vi.waitFor(async () => {
+          const [row] = await select<{ since: string }>(warehouse, waiting);
+          if (!state.ended && (!row || answered.has(row.since))) throw new Error('no other attempt yet');
+          return row?.since;
+        }, 10_000);
+        if (attempt === undefined) continue;
+        // A reader that had to wait would end by its own limit.
+        await warehouse.db.transaction().execute(async (tx) => {
+          await sql`set local lock_timeout = 200`.execute(tx);
+          await sql`select count(*) from sluice.pronet_groups`.execute(tx);
+        });
+        answered.add(attempt);
+      }
+      expect(answered.size).toBeGreaterThan(1);
+      return rebuild;
+    });
+    expect(await refused).toMatchObject({ exitCode: 5, message: expect.stringContaining('could not lock its tables') });
+    expect(scene.clock.now().getTime()).toBeGreaterThan(slept);
+    expect(await versionsOf(warehouse)).toEqual(before);
+    expect(await select(warehouse, SCHEMAS)).toEqual([]);
+  }, 60_000);
+
+  it('waits for no reader', async () => {
+    const reading = 'select count(*) from sluice.pronet_groups, sluice.pronet_users, sluice.photoshare_users';
+    const work = (): ReturnType<Scene['replay']> => scene.replay({ rebuild: true });
+    expect(await beside(scene.warehouse, reading, work)).toMatchObject({ exitCode: 0 });
+  });
+});
 
 const built = await builtProgram();
 

@@ -1,5 +1,5 @@
 /** What a test run creates once and each test file copies: a migrated warehouse of either kind. */
-import { constants, cp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { Client } from 'pg';
@@ -8,6 +8,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema, migrate } from '../../src/warehouse/migrate/migrate.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
+import { copyFolder } from './copy-folder.ts';
 import { execute, freshDatabase } from './database.ts';
 import { once, onceInRun } from './once-in-run.ts';
 
@@ -33,16 +34,13 @@ async function dataOf(migrated: boolean): Promise<Blob> {
   return data;
 }
 
-/**
- * Puts a migrated embedded warehouse without rows into a folder that does not exist yet. Creating one takes 3 s of
- * processor time, copying one a tenth of that.
- */
+/** Puts a migrated embedded warehouse without rows into a folder that does not exist yet. Creating one takes 5 s. */
 export async function copyEmbedded(folder: string): Promise<void> {
-  await cp(await embeddedFolder(), folder, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  copyFolder(await embeddedFolder(), folder);
 }
 
-/** The folder that the copies are made of; the first file that needs one creates it. */
-const embeddedFolder = (): Promise<string> =>
+/** The folder that the copies are made of, as its owner closed it; the first file that needs one creates it. */
+export const embeddedFolder = (): Promise<string> =>
   onceInRun('warehouse', async (folder) => {
     const warehouse = await openWarehouse({ url: new Secret(`embedded:${folder}`), schema: SCHEMA }, effects);
     await ensureSchema(warehouse);

@@ -8,6 +8,7 @@ import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
+import { IS_LONG } from '../support/long.ts';
 import { revertTo } from '../support/revert-to.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
@@ -174,6 +175,8 @@ eachWarehouse('a warehouse from before the baseline', (open, kind) => {
     expect(await options(warehouse)).toEqual(await options(await open()));
     expect((await sql`select sync from public.mine`.execute(warehouse.db)).rows).toEqual([{ sync: 'x' }]);
     await sql`drop view public.mine`.execute(warehouse.db);
+    // The statements of the steps back are those of both kinds, and each step takes 0.4 s on the embedded one.
+    if (kind === 'embedded' && !IS_LONG) return;
     await revertTo(warehouse, '0008_plain_names');
     expect(await contents(warehouse)).toEqual(before);
     await expect(migrate(warehouse, 'down')).rejects.toThrow('Reverting the last migration would delete the data in');

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -14,6 +14,7 @@ import { SluiceError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { builtProgram } from '../support/built.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
+import { copyEmbedded, embeddedFolder } from '../support/templates.ts';
 import { AUTHORITY, startTlsProxy, type TlsProxy } from '../support/tls-proxy.ts';
 import { realEffects } from '../support/warehouse.ts';
 
@@ -68,8 +69,6 @@ describe('an embedded warehouse', () => {
   let count = 0;
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'sluice-embedded-'));
-    await open(`embedded:${join(root, 'made', 'once')}`);
-    await opened.pop()?.close();
   });
   beforeEach(() => {
     folder = join(root, `warehouse-${count++}`);
@@ -77,10 +76,10 @@ describe('an embedded warehouse', () => {
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   /** A warehouse's folder, as one that was used and closed left it. */
-  const used = (): Promise<void> => cp(join(root, 'made', 'once'), folder, { recursive: true });
+  const used = (): Promise<void> => copyEmbedded(folder);
 
   it('is made in a folder of its owner’s, with nothing but its data', async () => {
-    const made = join(root, 'made', 'once');
+    const made = await embeddedFolder();
     expect((await stat(made)).mode & 0o777).toBe(0o700);
     expect(await readdir(made)).toEqual(['data']);
   });

@@ -8,12 +8,13 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { copyInto } from '../../src/warehouse/sql/copy.ts';
 import { builtProgram } from '../support/built.ts';
+import { countOf } from '../support/long.ts';
 import { copyEmbedded } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 
@@ -24,16 +25,28 @@ const LONG = 'select count(*) from generate_series(1, 100000000000)';
 /** Far below the time of the statement, and enough for a busy machine. */
 const SOON_MS = 10_000;
 
+let root: string;
 let folder: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'sluice-thread-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+/** A folder with a warehouse that no other test uses. */
+async function nextFolder(): Promise<string> {
+  const path = join(await mkdtemp(join(root, 'f')), 'w');
+  await copyEmbedded(path);
+  return path;
+}
 beforeEach(async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'sluice-thread-'));
-  onTestFinished(() => rm(parent, { recursive: true, force: true }));
-  folder = join(parent, 'w');
-  await copyEmbedded(folder);
+  folder = await nextFolder();
 });
 
+const openIn = (path: string): Promise<Warehouse> =>
+  openWarehouse({ url: new Secret(`embedded:${path}`), schema: 'sluice' }, realEffects);
+
 async function open(): Promise<Warehouse> {
-  const warehouse = await openWarehouse({ url: new Secret(`embedded:${folder}`), schema: 'sluice' }, realEffects);
+  const warehouse = await openIn(folder);
   onTestFinished(() => warehouse.close());
   return warehouse;
 }
@@ -45,8 +58,14 @@ const within = <T>(work: Promise<T>): Promise<T> =>
   ]);
 
 describe('values and errors that pass between the threads', () => {
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    warehouse = await openIn(await nextFolder());
+  });
+  afterAll(() => warehouse.close());
+
   it('are those of a server', async () => {
-    const { db } = await open();
+    const { db } = warehouse;
     const { rows } =
       await sql`select ${'9007199254740993'}::bigint as long, ${Buffer.from([0, 255, 7])}::bytea as bytes,
       ${[1, null, 3]}::int[] as numbers, ${['a"b', '\\', 'ü']}::text[] as texts, ${new Date(86_400_000)}::timestamptz as at,
@@ -67,7 +86,7 @@ describe('values and errors that pass between the threads', () => {
   });
 
   it('keep code, message, detail, constraint and position', async () => {
-    const { db } = await open();
+    const { db } = warehouse;
     await sql`create table u (id int constraint only_once unique, n int check (n > 0))`.execute(db);
     await sql`insert into u values (1, 1)`.execute(db);
     await expect(sql`insert into u values (${1}, 2)`.execute(db)).rejects.toMatchObject({
@@ -83,7 +102,7 @@ describe('values and errors that pass between the threads', () => {
   });
 
   it('are complete in a large result and in a large copy, whose errors leave no row', async () => {
-    const { db } = await open();
+    const { db } = warehouse;
     await sql`create table c (id int, note text)`.execute(db);
     const copy = (last: string): Promise<unknown> => {
       const rows = Array.from({ length: 30_000 }, (_, id) => `${id}\t${'x'.repeat(100)}é\n`);
@@ -167,11 +186,15 @@ function start(how: string): { readonly child: ChildProcess; readonly running: P
 }
 
 describe('a process', () => {
-  it.each([
-    ['SIGTERM', 'read', [143, null]],
-    ['SIGTERM', 'write', [143, null]],
-    ['SIGKILL', 'write', [null, 'SIGKILL']],
-  ] as const)('that ends on %s during a statement (%s) leaves a folder that opens', async (signal, how, end) => {
+  it.each(
+    (
+      [
+        ['SIGTERM', 'read', [143, null]],
+        ['SIGKILL', 'write', [null, 'SIGKILL']],
+        ['SIGTERM', 'write', [143, null]],
+      ] as const
+    ).slice(0, countOf(2, 3)),
+  )('that ends on %s during a statement (%s) leaves a folder that opens', async (signal, how, end) => {
     const { child, running } = start(how);
     await running;
     child.kill(signal);

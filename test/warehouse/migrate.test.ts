@@ -6,11 +6,14 @@ import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/conne
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
 import { freshDatabase } from '../support/database.ts';
+import { IS_LONG } from '../support/long.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 
 const names = Object.keys(steps).toSorted();
 
 eachWarehouse('migrations', (open, kind) => {
+  /** Every step down is taken on one kind: its statements are those of both. */
+  const isFull = kind === 'postgres' || IS_LONG;
   /** Each test leaves it as it was, up to the one that reverts a migration. */
   let warehouse: Warehouse;
   beforeAll(async () => {
@@ -33,6 +36,12 @@ eachWarehouse('migrations', (open, kind) => {
     expect(await migrate(odd, 'up')).toEqual([]);
     expect((await sql`select * from "My ""odd"" schema".sync_inputs`.execute(db)).rows).toEqual([]);
     expect(await db.withSchema(ops).selectFrom('runs').selectAll().execute()).toEqual([]);
+    if (!isFull) {
+      await stepDownTo(names.at(-3) ?? '');
+      expect((await migrationStatus(odd)).state).toBe('older');
+      expect(await migrate(odd, 'up')).toEqual(names.slice(-2));
+      return;
+    }
 
     const industries = sql.id(schema, 'pronet_industries');
     await sql`insert into ${industries} (urn_type, urn_value, _detail, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)

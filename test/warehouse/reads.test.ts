@@ -22,6 +22,7 @@ import {
 } from '../../src/warehouse/read-server/protocol.ts';
 import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { builtProgram } from '../support/built.ts';
+import { copyEmbedded } from '../support/templates.ts';
 import { embeddedWarehouses, realEffects } from '../support/warehouse.ts';
 
 const built = await builtProgram();
@@ -63,6 +64,7 @@ const opened: Warehouse[] = [];
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'sluice-reads-'));
   folder = join(root, 'w');
+  await copyEmbedded(folder);
   owner = new Owner(folder);
   expect(await owner.says()).toBe('ready');
 }, 120_000);
