@@ -65,15 +65,22 @@ function read(words: readonly string[], options: Options): CommandLine {
   const { tokens } = parseArgs({ ...settings, args: [...words] });
   return {
     flags: tokens.flatMap((token) => {
-      if (token.kind !== 'option') return [];
+      if (token.kind !== 'option' || isText(token)) return [];
       const { name, rawName: raw, value, inlineValue } = token;
       // After an option, the parser takes any word as its value.
       const isFlag = inlineValue === false && /^-[-a-z]/i.test(value);
       return [{ name, raw, value: isFlag ? undefined : value }];
     }),
-    words: tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : [])),
+    words: tokens.flatMap((token) => {
+      if (token.kind === 'positional') return [token.value];
+      return isText(token) ? [words[token.index] ?? ''] : [];
+    }),
   };
 }
+
+/** True for SQL that begins with a comment, such as `-- users`: the name of a flag has no blank. */
+const isText = (token: { readonly kind: string; readonly name?: string }): boolean =>
+  token.kind === 'option' && /\s/.test(token.name ?? '');
 
 type ParsedType = { readonly type: 'boolean' | 'string' };
 

@@ -61,6 +61,11 @@ describe('a command line', () => {
     expect(argsOf('sync', 'a', '--', '--json')).toMatchObject({ names: ['a', '--json'], json: false });
   });
 
+  it('is SQL where it begins with a comment', () => {
+    const sql = '-- users by=name\nselect 1 as x where 1 = 1';
+    expect(argsOf('query', sql, '--json')).toMatchObject({ sql, json: true });
+  });
+
   it('stays text where it looks like a number', () => {
     expect(argsOf('query', '1')).toMatchObject({ sql: '1' });
     expect(argsOf('sync', '007', '1e3')).toMatchObject({ names: ['007', '1e3'] });
