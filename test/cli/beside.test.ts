@@ -1,11 +1,12 @@
-/** Commands that read while a sync works on the embedded warehouse, all of them real processes. */
+/** Commands that read while a sync works on the embedded warehouse, which is in a process of its own. */
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { run, start, temporaryFolder } from './program-run.ts';
+import { runInProcess } from './in-process.ts';
+import { type Ran, run, start, temporaryFolder } from './program-run.ts';
 import { openHooks } from '../alerts/hooks.ts';
 import { copyEmbedded } from '../support/templates.ts';
 
@@ -25,8 +26,9 @@ it('query, status, costs, report, check and quarantine answer beside a running s
   await once(service, 'listening');
   const hooks = await openHooks();
   try {
+    const file = join(folder.path, 'sluice.yaml');
     await writeFile(
-      join(folder.path, 'sluice.yaml'),
+      file,
       'alerts: { webhook: "${HOOK}" }\nsyncs: { groups: { endpoint: pronet.group, request: { group: "1" } } }\n',
     );
     const { port } = service.address() as AddressInfo;
@@ -37,6 +39,7 @@ it('query, status, costs, report, check and quarantine answer beside a running s
       HOME: folder.path,
     };
     const options = { cwd: folder.path, env };
+    const here = (...words: string[]): Promise<Ran> => runInProcess([...words, '--config', file], { env });
     await copyEmbedded(join(folder.path, '.sluice'));
     const sync = start(['sync', '--verbose'], options);
     await Promise.race([isAsked, sync.ended.then((it) => expect.unreachable(it.err))]);
@@ -47,17 +50,17 @@ it('query, status, costs, report, check and quarantine answer beside a running s
     );
     expect(query).toMatchObject({ code: 0, out: expect.any(String) });
     expect(JSON.parse(query.out)).toEqual([{ state: 'sent', ok: true }]);
-    const status = await run(['status', '--json'], options);
+    const status = await here('status', '--json');
     expect(JSON.parse(status.out)).toMatchObject({ syncs: [{ sync: 'groups', state: 'running', open: 1 }] });
-    expect((await run(['costs'], options)).code).toBe(0);
-    expect((await run(['report', '--output', 'report.html'], options)).code).toBe(0);
+    expect((await here('costs')).code).toBe(0);
+    expect((await here('report', '--output', join(folder.path, 'report.html'))).code).toBe(0);
     expect(await readFile(join(folder.path, 'report.html'), 'utf8')).toContain('</html>');
-    expect(await run(['check'], options)).toMatchObject({
+    expect(await here('check')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/current, \d+ migrations/),
     });
-    expect((await run(['quarantine'], options)).out).toBe('nothing is in quarantine\n');
-    const writes = await run(['query', 'with x as (delete from sluice_ops.runs returning 1) select * from x'], options);
+    expect((await here('quarantine')).out).toBe('nothing is in quarantine\n');
+    const writes = await here('query', 'with x as (delete from sluice_ops.runs returning 1) select * from x');
     expect(writes.code).toBe(2);
 
     for (const response of waiting)
@@ -68,12 +71,12 @@ it('query, status, costs, report, check and quarantine answer beside a running s
       { kind: 'failed', state: 'raised', sync: 'groups' },
       { kind: 'access', state: 'raised', sync: 'groups' },
     ]);
-    const listed = await run(['alerts'], options);
+    const listed = await here('alerts');
     expect(listed.out).toMatch(/^groups +failed +raised /m);
-    const tested = await run(['alerts', 'test'], options);
+    const tested = await here('alerts', 'test');
     expect(tested).toMatchObject({ code: 0, out: 'webhook: accepted the test alert\n' });
     hooks.answer = (response) => void response.writeHead(404).end();
-    const refused = await run(['alerts', 'test', '--json'], options);
+    const refused = await here('alerts', 'test', '--json');
     expect(refused.code).toBe(5);
     expect(JSON.parse(refused.out)).toEqual([{ channel: 'webhook', ok: false, because: 'the webhook answered 404' }]);
     const all = [ended, query, status, listed, tested, refused].map(({ out, err }) => out + err).join('\n');

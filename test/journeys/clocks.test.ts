@@ -44,6 +44,10 @@ threads.Worker = class extends threads.Worker {
 };
 syncBuiltinESMExports();`;
 
+/** A sync that a process is killed in, after all others. */
+const LEFT = `  left: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }
+`;
+
 async function opened(
   kind: 'postgres' | 'embedded',
   respond: (it: RespondRequest) => Promise<Responded | undefined> | undefined = () => undefined,
@@ -56,7 +60,7 @@ async function opened(
   const sandbox = await serveSandbox({ size: { ...SMALL, filings: 50 }, respond });
   onTestFinished(() => sandbox.close());
   const file = join(folder.path, 'sluice.yaml');
-  await writeFile(file, CONFIG);
+  await writeFile(file, kind === 'postgres' ? CONFIG : CONFIG + LEFT);
   await writeFile(join(folder.path, 'shifted.mjs'), SHIFTED_PROCESS);
   const url = database?.url ?? `embedded:${join(folder.path, 'warehouse')}`;
   const env = {
@@ -87,18 +91,14 @@ async function opened(
       seen = sandbox.requests().length;
       return since;
     },
-    rows: async (statement: string) => {
+    rows: async (statement: string, expires = false) => {
       const warehouse = await openWarehouse({ url: new Secret(url), schema: 'sluice' }, realEffects);
       try {
+        if (expires) await expireLeases(warehouse);
         return await select(warehouse, statement);
       } finally {
         await warehouse.close();
       }
-    },
-    expire: async () => {
-      const warehouse = await openWarehouse({ url: new Secret(url), schema: 'sluice' }, realEffects);
-      await expireLeases(warehouse);
-      await warehouse.close();
     },
   };
 }
@@ -111,8 +111,10 @@ const FUTURE = `select 'answer' as what from sluice_ops.answers where received_a
   union all select 'mark' from sluice_ops.marks where updated_at > now() + interval '1 second' or value > (now() + interval '1 day')::text and name = 'log'
   union all select 'day' from sluice_ops.spending where name > 'day:' || (now() + interval '1 day')::date and starts_with(name, 'day:')
   union all select 'name' from sluice_ops.identities where last_seen_at > now() + interval '1 second'`;
-const users = (requests: readonly { readonly endpoint?: string | undefined }[]): number =>
-  requests.filter(({ endpoint }) => endpoint === 'microblog.user').length;
+type Requests = readonly { readonly endpoint?: string | undefined }[];
+const sentTo = (wanted: string, requests: Requests): number =>
+  requests.filter(({ endpoint }) => endpoint === wanted).length;
+const users = (requests: Requests): number => sentTo('microblog.user', requests);
 const WARNING = /the clock of this machine is 34\d{6} s ahead of the database's/g;
 
 describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000 }, () => {
@@ -123,7 +125,8 @@ describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000
     expect(ran.err.match(WARNING)).toHaveLength(1);
     expect(users(arrived())).toBe(3);
     expect(await rows(FUTURE)).toEqual([]);
-    expect((await shifted('check').ended).out.match(WARNING)).toHaveLength(1);
+    const ahead = { processNow: () => new Date(Date.now() + AHEAD_MS) };
+    expect((await here(['check'], ahead)).out.match(WARNING)).toHaveLength(1);
 
     const next = await sync();
     expect([next.code, next.err.match(WARNING)]).toEqual([0, null]);
@@ -145,48 +148,39 @@ describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000
     );
   });
 
-  it('on the embedded warehouse, whose clock is the process’s, leaves nothing fresh once the clock is right', async () => {
-    const { shifted, sync, here, rows, arrived } = await opened('embedded');
-    expect((await shifted('sync').ended).code).toBe(0);
-    expect(await rows(FUTURE)).not.toEqual([]);
-    arrived();
-    expect((await here(['status'])).out).toContain('in the future: ');
-
-    const again = await sync();
-    expect(again.code).toBe(0);
-    const sent = arrived();
-    expect(users(sent)).toBe(3);
-    const today = new Date().toISOString().slice(0, 10);
-    expect(sent.flatMap(({ body }) => (body as { date_to?: string } | undefined)?.date_to ?? [])).toEqual([today]);
-    const [freshness] = await rows(
-      `select hours_since_refresh >= 0 as aged from sluice.sync_freshness where sync = 'users'`,
-    );
-    expect(freshness).toEqual({ aged: true });
-    expect((await sync(['users', 'filings'])).summary.syncs).toMatchObject([{ sent: 0 }, { sent: 0 }]);
-  });
-
-  it('that was killed is taken over: the requests that it left are sent, and no duration is negative', async () => {
+  it('on the embedded warehouse, whose clock is the process’s, leaves nothing fresh once the clock is right; and if it was killed, the requests that it left are sent, and no duration is negative', async () => {
     const stuck = Promise.withResolvers<void>();
     const freed = Promise.withResolvers<undefined>();
     let calls = 0;
-    const { shifted, sync, rows, arrived, expire } = await opened('embedded', ({ endpoint }) => {
-      if (endpoint !== 'microblog.user' || (calls += 1) !== 2) return undefined;
+    const { shifted, sync, here, rows, arrived } = await opened('embedded', ({ endpoint }) => {
+      if (endpoint !== 'pronet.group' || (calls += 1) !== 2) return undefined;
       stuck.resolve();
       return freed.promise;
     });
-    const first = shifted('sync', 'users');
-    await stuck.promise;
+    const first = shifted('sync');
+    await Promise.race([stuck.promise, first.ended.then(({ err }) => expect.unreachable(err))]);
     first.child.kill('SIGKILL');
     await first.ended;
     freed.resolve(undefined);
-    await expire();
-    arrived();
-    const { code, summary } = await sync(['users']);
+    expect(users(arrived())).toBe(3);
+    expect(await rows(FUTURE, true)).not.toEqual([]);
+    expect((await here(['status'])).out).toContain('in the future: ');
+
+    const { code, summary } = await sync();
     expect(code).toBe(0);
-    expect(summary.syncs).toMatchObject([{ state: 'complete', continued: true }]);
-    expect(users(arrived())).toBe(2);
-    expect(summary.syncs[0]?.tookMs).toBeGreaterThanOrEqual(0);
-    expect(await rows('select duration_s >= 0 as known from sluice.sync_runs')).toEqual([{ known: true }]);
+    const continued = [false, false, false, true];
+    expect(summary.syncs).toMatchObject(continued.map((it) => ({ state: 'complete', continued: it })));
+    expect(summary.syncs.every(({ tookMs }) => tookMs >= 0)).toBe(true);
+    const sent = arrived();
+    expect([users(sent), sentTo('pronet.group', sent)]).toEqual([3, 2]);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(sent.flatMap(({ body }) => (body as { date_to?: string } | undefined)?.date_to ?? [])).toEqual([today]);
+    const [found] = await rows(
+      `select (select hours_since_refresh >= 0 from sluice.sync_freshness where sync = 'users') as aged,
+        (select bool_and(duration_s >= 0) from sluice.sync_runs) as known`,
+    );
+    expect(found).toEqual({ aged: true, known: true });
+    expect((await sync(['users', 'filings'])).summary.syncs).toMatchObject([{ sent: 0 }, { sent: 0 }]);
   });
 });
 

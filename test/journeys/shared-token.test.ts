@@ -10,12 +10,15 @@ import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { only, service } from '../flow/scene.ts';
 import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
+import { countOf } from '../support/long.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
-import type { Order } from './killed-sync.ts';
+import { type Order, runOrder } from './run-order.ts';
 
 const built = await builtProgram();
-const PROCESSES = 4;
+const PROCESSES = countOf(3, 4);
+/** The others run in the process of the test, where a run costs a third. */
+const CHILDREN = countOf(1, 4);
 const IN_FLIGHT = 3;
 const PER_SECOND = 25;
 const PER_DAY = 16;
@@ -33,19 +36,19 @@ syncs:
     for_each: { group: [${Array.from({ length: INPUTS }, (_, n) => `"${process}${n}"`).join(', ')}] }
 `;
 
-async function run(order: Order): Promise<Summary> {
-  const child = fork(built.pathOf('test/journeys/killed-sync.ts'), [JSON.stringify(order)], {
+async function runInChild(order: Order): Promise<Summary> {
+  const child = fork(built.pathOf('test/journeys/sync-process.ts'), [JSON.stringify(order)], {
     execArgv: [],
     env: built.env,
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let result: { readonly summary: Summary } | undefined;
-  child.on('message', (message) => {
-    result = message as typeof result;
+  let result: Summary | undefined;
+  child.on('message', (message: Summary) => {
+    result = message;
   });
   await once(child, 'exit');
   if (!result) throw new Error('it said nothing');
-  return result.summary;
+  return result;
 }
 
 it('processes with one token keep to its calls, its pace and its points together', async () => {
@@ -64,9 +67,11 @@ it('processes with one token keep to its calls, its pace and its points together
   onTestFinished(() => sandbox.close());
   const together = (budget: string): Promise<Summary[]> =>
     Promise.all(
-      Array.from({ length: PROCESSES }, (_, process) =>
-        run({ yaml: configOf(process, budget), serviceUrl: sandbox.url, warehouseUrl: database.url, at: null }),
-      ),
+      Array.from({ length: PROCESSES }, async (_, process) => {
+        const run = process < CHILDREN ? runInChild : runOrder;
+        const yaml = configOf(process, budget);
+        return run({ yaml, serviceUrl: sandbox.url, warehouseUrl: database.url });
+      }),
     );
   const paid = (): number => sandbox.requests().reduce((sum, { cost }) => sum + cost, 0);
 
@@ -74,12 +79,12 @@ it('processes with one token keep to its calls, its pace and its points together
 
   // One point a call: not one too many, and none left unspent.
   expect(paid()).toBe(PER_DAY);
-  expect(first.map(({ exitCode }) => exitCode)).toEqual([6, 6, 6, 6]);
+  expect(first.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: PROCESSES }, () => 6));
   for (const summary of first) expect(only(summary)).toMatchObject({ state: 'out_of_points', inDoubt: 0 });
   expect(first.reduce((sum, summary) => sum + only(summary).answers, 0)).toBe(PER_DAY);
 
   const rest = await together('');
-  expect(rest.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+  expect(rest.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: PROCESSES }, () => 0));
   expect(paid()).toBe(PROCESSES * INPUTS);
 
   expect(Math.max(...sandbox.requests().map(({ inFlight }) => inFlight))).toBe(IN_FLIGHT);

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { inspect } from 'node:util';
+import { Interruption } from '../../src/cli/interruption.ts';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { runInProcess } from '../cli/in-process.ts';
@@ -148,6 +149,6 @@ function here(
     const [summary, notices] = [driven?.summary, driven?.notices ?? []];
     return { code, signal: null, summary, notices, wrote, tookMs: performance.now() - startedAt };
   };
-  const end = (): void => stop.abort();
+  const end = (): void => stop.abort(new Interruption('SIGTERM'));
   return { began: began.promise, ended: run(), kill: end, stop: end, pid: process.pid };
 }

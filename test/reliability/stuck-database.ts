@@ -14,7 +14,7 @@ function report(error: unknown): void {
 
 const folder = process.argv[2] ?? '';
 const database = await openThread({ dataDir: join(folder, 'data') }, { failure: (reason) => reason });
-startWatchdog(folder, database, 2000);
+startWatchdog(folder, database, 1000);
 const { runScript } = openPool(database);
 await runScript('create table t (a int, b text)');
 // The loop ends only with the database.

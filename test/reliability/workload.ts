@@ -93,7 +93,7 @@ syncs:
   filings:
     endpoint: sec.search.companies
     request: { count: 20 }
-    window: { from: 2026-02-02, to: 2026-02-20 }
+    window: { from: 2026-02-02, to: ${share === 1 ? '2026-02-20' : '2026-02-09'} }
     max_age: 1d
   people:
     endpoint: pronet.search.users

@@ -11,7 +11,7 @@ import { COMPILED } from './compiled.ts';
 const PROGRAMS = [
   'test/control/limiter-process.ts',
   'test/journeys/killed-rebuild.ts',
-  'test/journeys/killed-sync.ts',
+  'test/journeys/sync-process.ts',
   'test/reliability/driver.ts',
   'test/reliability/stuck-database.ts',
   'test/support/lock-holder.ts',

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, lchown, mkdtemp, open, readFile, readdir, rm, statfs, symlink, writeFile } from 'node:fs/promises';
+import { cp, lchown, mkdtemp, open, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { memoryOrDisk } from './temporary-folder.ts';
 
 /** A Postgres that the run can use and stop. */
 export interface Server {
@@ -30,12 +31,6 @@ const START_WITHIN_MS = 30_000;
 
 /** Between asking for a free port and taking it, another process may take it. */
 const PORTS_TO_TRY = 3;
-
-/** Linux' number for tmpfs, a file system in memory. */
-const TMPFS = 0x01021994;
-
-/** Below this a suite's databases and their write-ahead log could fill it: containers often get 64 MiB. */
-const MEMORY_NEEDED_BYTES = 4 * 2 ** 30;
 
 interface Folders {
   /** The binaries, the password and the log. */
@@ -69,7 +64,8 @@ export async function startEmbedded(
 ): Promise<RestartableServer> {
   const folders: Folders = {
     program: await mkdtemp(join(tmpdir(), 'sluice-postgres-')),
-    data: await mkdtemp(join(home ?? (await dataHome()), 'sluice-postgres-')),
+    // A database is some 300 files, and creating one takes 15 ms in memory, on a disk up to 300.
+    data: await mkdtemp(join(home ?? (await memoryOrDisk()), 'sluice-postgres-')),
   };
   const password = randomBytes(16).toString('hex');
   try {
@@ -83,14 +79,6 @@ export async function startEmbedded(
     await remove(folders);
     throw error;
   }
-}
-
-/** Memory where there is enough of it: a database is some 300 files, and creating one there takes 15 ms, on a disk up to 300. */
-async function dataHome(): Promise<string> {
-  const memory = '/dev/shm';
-  const found = await statfs(memory).catch(() => null);
-  const roomy = found?.type === TMPFS && found.bavail * found.bsize >= MEMORY_NEEDED_BYTES;
-  return roomy ? memory : tmpdir();
 }
 
 /** Copied, because the account that runs them may not be able to look into the checkout. */

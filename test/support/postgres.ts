@@ -12,6 +12,7 @@ import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { execute } from './database.ts';
 import { type Server, startEmbedded } from './embedded-postgres.ts';
+import { useTemporaryFolder } from './temporary-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -43,6 +44,7 @@ const SETTINGS = {
 
 /** Provides `postgresUrl` to the tests and returns what stops the server again. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const removeTemporary = await useTemporaryFolder();
   const server = await startServer();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-templates-'));
   const database = `sluice_template_${randomBytes(8).toString('hex')}`;
@@ -52,6 +54,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await rm(folder, { recursive: true });
     await execute(server.url, `drop database if exists ${database}`);
     await server.stop();
+    await removeTemporary();
   };
 }
 

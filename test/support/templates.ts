@@ -1,5 +1,6 @@
 /** What a test run creates once and each test file copies: a migrated warehouse of either kind. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { Client } from 'pg';
@@ -10,6 +11,7 @@ import { ensureSchema, migrate } from '../../src/warehouse/migrate/migrate.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { copyFolder } from './copy-folder.ts';
 import { execute, freshDatabase } from './database.ts';
+import { openPGlite } from './embedded-database.ts';
 import { once, onceInRun } from './once-in-run.ts';
 
 /** The schema that a template holds. */
@@ -25,8 +27,9 @@ export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
   return new Blob([await readFile(kept)]);
 }
 
+/** Creating a database takes 3 s of processor time, so the migrated one is made from the empty one. */
 async function dataOf(migrated: boolean): Promise<Blob> {
-  const pglite = await PGlite.create();
+  const pglite = await (migrated ? openPGlite(await embeddedTemplate(false)) : PGlite.create());
   const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
   if (migrated) await migrate({ kind: 'embedded', schema: SCHEMA, ops: `${SCHEMA}_ops`, db }, 'up');
   const data = await pglite.dumpDataDir('none');
@@ -42,9 +45,10 @@ export async function copyEmbedded(folder: string): Promise<void> {
 /** The folder that the copies are made of, as its owner closed it; the first file that needs one creates it. */
 export const embeddedFolder = (): Promise<string> =>
   onceInRun('warehouse', async (folder) => {
-    const warehouse = await openWarehouse({ url: new Secret(`embedded:${folder}`), schema: SCHEMA }, effects);
-    await ensureSchema(warehouse);
-    await warehouse.close();
+    await mkdir(folder, { mode: 0o700 });
+    const from = await embeddedTemplate(true);
+    const pglite = await PGlite.create({ dataDir: join(folder, 'data'), loadDataDir: from });
+    await pglite.close();
   });
 
 /** The name of a migrated database on the run's Postgres without connections; the first caller creates it. */

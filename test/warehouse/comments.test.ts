@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { applyComments } from '../../src/warehouse/migrate/comments.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
-import { migrate } from '../../src/warehouse/migrate/migrate.ts';
+import { ensureSchema, migrate } from '../../src/warehouse/migrate/migrate.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const MIGRATORS = ['kysely_migration', 'kysely_migration_lock', 'applied_views'];
@@ -23,7 +23,7 @@ async function liveComments({ db }: Warehouse): Promise<Map<string, string | nul
   return new Map(rows.map(({ place, text }) => [place, text]));
 }
 
-eachWarehouse('comments', (open) => {
+eachWarehouse('comments', (open, kind) => {
   it('are on every table, view and column, as the dictionary has them', async () => {
     const described = dictionary().flatMap(({ area, table, about, columns }) => {
       const place = `${area === 'analyst' ? 'sluice' : 'sluice_ops'}.${table}`;
@@ -51,5 +51,13 @@ eachWarehouse('comments', (open) => {
     expect((await liveComments(warehouse)).get('sluice.web_pages')).toBe(
       dictionary().find(({ table }) => table === 'web_pages')?.about,
     );
+  });
+
+  it(`are ${kind === 'embedded' ? 'written' : 'left to a person'} at a start that finds the schema current`, async () => {
+    const warehouse = await open();
+    await sql`comment on table sluice.web_pages is 'x'`.execute(warehouse.db);
+    await ensureSchema(warehouse);
+    const declared = dictionary().find(({ table }) => table === 'web_pages')?.about;
+    expect((await liveComments(warehouse)).get('sluice.web_pages')).toBe(kind === 'embedded' ? declared : 'x');
   });
 });

@@ -14,12 +14,14 @@ import { startSluice } from '../processes.ts';
 export interface DiskCase {
   /** Mebibytes. */
   readonly size: number;
+  /** Mebibytes of the disk at a run before, which are too few. */
+  readonly before?: number;
   /** After this many requests, a file takes all space except `left` mebibytes. */
   readonly filled?: { readonly after: number; readonly left: number };
 }
 
 export interface DiskEnd {
-  /** Exit codes of the run on the full disk and of the run after it. */
+  /** Exit codes of the run on the full disk and of the run after it; first that of the run on a smaller disk, if any. */
   readonly codes: readonly (number | null)[];
   readonly firstMs: number;
   readonly spooled: number;
@@ -32,21 +34,25 @@ export interface DiskEnd {
   readonly wrote: string;
 }
 
-const GROUPS = Array.from({ length: 40 }, (_, index) => `"${1001 + index}"`).join(', ');
-const CONFIG = `
+const groups = (count: number): string => Array.from({ length: count }, (_, index) => `"${1001 + index}"`).join(', ');
+const configOf = (groupCount: number): string => `
 service: { url: "\${SLUICE_SERVICE_URL}", token: "\${SLUICE_SERVICE_TOKEN}", in_flight: 4, requests_per_second: 1000 }
 warehouse: { url: "embedded:warehouse" }
 syncs:
-  groups: { endpoint: pronet.group, for_each: { group: [${GROUPS}] }, max_age: 30d }
+  groups: { endpoint: pronet.group, for_each: { group: [${groups(groupCount)}] }, max_age: 30d }
   filings: { endpoint: sec.search.companies, request: { count: 100 }, window: { from: 2026-01-05, to: 2026-02-05 }, max_age: 30d }
 `;
 const WORLD = { seed: 7, size: { filings: 5000, companies: 40, groups: 40, people: 100 } };
 const FILLER = 'filler';
 const ROOM_MIB = 1024;
 
-/** Runs one case. Throws if mounts are not allowed. */
-export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
-  const disk = smallDisk(size);
+/** Runs one case with so many groups; `second` starts the run with room. Throws if mounts are not allowed. */
+export async function fullDisk(
+  { size, before, filled }: DiskCase,
+  groupCount = 40,
+  second = startSluice,
+): Promise<DiskEnd> {
+  const disk = smallDisk(before ?? size);
   let arrived = 0;
   const sandbox = await serveSandbox({
     ...WORLD,
@@ -56,17 +62,20 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
     },
   });
   try {
-    await writeFile(join(disk.folder, 'sluice.yaml'), CONFIG);
+    const file = join(disk.folder, 'sluice.yaml');
+    await writeFile(file, configOf(groupCount));
     const warehouseUrl = `embedded:${join(disk.folder, 'warehouse')}`;
-    const run = () =>
-      startSluice(['sync', '--json'], { serviceUrl: sandbox.url, warehouseUrl, home: disk.folder }).ended;
+    const run = (start = startSluice) =>
+      start(['sync', '--json', '--config', file], { serviceUrl: sandbox.url, warehouseUrl, home: disk.folder }).ended;
     const bought = () => sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
+    const refused = before === undefined ? [] : [await run()];
+    disk.resize(size);
     const first = await run();
     const boughtFirst = bought().length;
     const files = await readdir(join(disk.folder, 'warehouse', 'spool')).catch((): string[] => []);
     disk.resize(ROOM_MIB);
     await rm(join(disk.folder, FILLER), { force: true });
-    const second = await run();
+    const last = await run(second);
     const [found] = await withWarehouse(warehouseUrl, (warehouse) =>
       select<{ stored: number; loaded: number }>(
         warehouse,
@@ -75,7 +84,7 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
     );
     const again = sentAgain(bought());
     return {
-      codes: [first.code, second.code],
+      codes: [...refused, first, last].map(({ code }) => code),
       firstMs: first.tookMs,
       spooled: files.filter((name) => name.endsWith('.answer')).length,
       boughtFirst,
@@ -83,7 +92,7 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
       boughtTwice: [...again.values()].reduce((sum, count) => sum + count - 1, 0),
       stored: found?.stored ?? 0,
       loaded: found?.loaded ?? 0,
-      wrote: `${first.wrote}\n${second.wrote}`,
+      wrote: [...refused, first, last].map(({ wrote }) => wrote).join('\n'),
     };
   } finally {
     await sandbox.close();
@@ -94,8 +103,10 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
 /** Returns what a case broke; empty if all holds. */
 export function brokenBy({ codes, bought, boughtTwice, stored, loaded, wrote }: DiskEnd): readonly string[] {
   return [
-    ...(codes[0] === 5 || codes[0] === 0 ? [] : [`the run on the full disk ended with ${codes[0]}: ${wrote}`]),
-    ...(codes[1] === 0 ? [] : [`the run with room ended with ${codes[1]}: ${wrote}`]),
+    ...codes
+      .slice(0, -1)
+      .flatMap((code) => (code === 5 || code === 0 ? [] : [`the run on the full disk ended with ${code}: ${wrote}`])),
+    ...(codes.at(-1) === 0 ? [] : [`the run with room ended with ${codes.at(-1)}: ${wrote}`]),
     ...(boughtTwice === 0 ? [] : [`${boughtTwice} requests were bought twice`]),
     ...(stored === bought && loaded === bought ? [] : [`${bought} bought, ${stored} stored, ${loaded} loaded`]),
   ];

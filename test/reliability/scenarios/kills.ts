@@ -32,6 +32,8 @@ export type Death =
 export interface Killed extends Verdict {
   /** How many of the kills happened; a process that ends before its point survives. */
   readonly died: number;
+  /** The kills that did not happen. */
+  readonly missed: readonly Death[];
   readonly tookMs: number;
 }
 
@@ -48,6 +50,7 @@ export async function killed(
   const stage = await openStage(templates, { ...form, kind, onArrival: (number) => onArrival(number) });
   try {
     let died = 0;
+    const missed: Death[] = [];
     const listen = (onRequest: (number: number) => void): void => {
       onArrival = onRequest;
     };
@@ -55,7 +58,8 @@ export async function killed(
       await stage.passTime();
       const { signal, summary, wrote } = await dying(stage, death, listen);
       if (signal === 'SIGKILL') died += 1;
-      else if (summary?.exitCode !== 0) throw new Error(`it ended by itself: ${JSON.stringify(summary)} ${wrote}`);
+      else if (summary?.exitCode === 0) missed.push(death);
+      else throw new Error(`it ended by itself: ${JSON.stringify(summary)} ${wrote}`);
     }
     const [last] = await untilComplete(stage, () => stage.startSurvivor(HURRIED), 1);
     const verdict = await stage.judge(died * IN_FLIGHT, expected);
@@ -63,6 +67,7 @@ export async function killed(
       ...verdict,
       violations: [...verdict.violations, ...unlisted(verdict, died, last)],
       died,
+      missed,
       tookMs: performance.now() - startedAt,
     };
   } finally {

@@ -50,12 +50,14 @@ export async function killedWorkers(
     const other = inCompany ? stage.start(order) : undefined;
     await other?.began;
     let died = 0;
+    const missed: Death[] = [];
     for (const death of deaths) {
       const { signal, code, wrote } = await whileBusy(stage, (start) =>
         dying({ ...stage, start }, death, listen, order),
       );
       if (signal === 'SIGKILL') died += 1;
-      else if (code !== 0) throw new Error(`a worker ended by itself with ${code}: ${wrote}`);
+      else if (code === 0) missed.push(death);
+      else throw new Error(`a worker ended by itself with ${code}: ${wrote}`);
       // Leases of dead and living workers look alike, so beside a living worker the real expiry is awaited.
       if (!inCompany) await passJobs(stage);
     }
@@ -67,6 +69,7 @@ export async function killedWorkers(
       ...verdict,
       violations: [...verdict.violations, ...troubles],
       died,
+      missed,
       tookMs: performance.now() - startedAt,
     };
   } finally {
