@@ -7,10 +7,11 @@ import type { DriftKind } from '../../normalize/batch.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
+import type { ChangeTable, ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { isDeclaredInAnswer } from '../promote/field-place.ts';
 import { type FillCounts, fillChunk, type Filling } from './fill-chunk.ts';
+import { fillLogChunk } from './fill-log.ts';
 import { type FillableField, fillableFields } from './fillable-fields.ts';
 
 /** A column, and how many rows got a value. */
@@ -106,6 +107,13 @@ async function fillTable(
       fields.flatMap(({ columns }) => columns.map((column) => [`${name} ${column}`, 0] as const)),
     ),
   );
+  for (const {
+    table: { changes },
+    fields,
+  } of [root, ...lists]) {
+    const isMoved = !changes || fields.length === 0 || (await fillLog(warehouse, changes, fields, effects, signal));
+    if (!isMoved) return undefined;
+  }
   let after: readonly string[] | undefined;
   do {
     if (signal?.aborted === true) return undefined;
@@ -119,4 +127,27 @@ async function fillTable(
     after = chunk.last;
   } while (after);
   return counts;
+}
+
+/** Moves the logged values of a table; false if the signal aborted. */
+async function fillLog(
+  warehouse: Warehouse,
+  log: ChangeTable,
+  fields: readonly FillableField[],
+  effects: RetryEffects,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let after: readonly string[] | undefined;
+  do {
+    if (signal?.aborted === true) return false;
+    const from = after;
+    after = await retryTransient(
+      () =>
+        warehouse.db
+          .transaction()
+          .execute((tx) => fillLogChunk(sqlExecutorOn(tx), warehouse.schema, log, fields, from)),
+      effects,
+    );
+  } while (after);
+  return true;
 }
