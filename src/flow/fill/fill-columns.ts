@@ -30,6 +30,14 @@ export async function fillColumns(
   effects: RetryEffects,
   signal?: AbortSignal,
 ): Promise<readonly FilledColumn[]> {
+  return (await fill(warehouse, effects, signal)).filled;
+}
+
+async function fill(
+  warehouse: Warehouse,
+  effects: RetryEffects,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly filled: readonly FilledColumn[]; readonly isComplete: boolean }> {
   const ops = operationsOf(warehouse);
   const changed = await retryTransient(() => ops.selectFrom('changed_columns').selectAll().execute(), effects);
   const filled: FilledColumn[] = [];
@@ -38,7 +46,7 @@ export async function fillColumns(
     const due = changed.filter((it) => names.includes(it.table_name));
     if (due.length === 0) continue;
     const counts = await fillTable(warehouse, table, due, effects, signal);
-    if (!counts) return filled;
+    if (!counts) return { filled, isComplete: false };
     for (const { table_name: name, column_name: column } of due) {
       const rows = counts.get(`${name} ${column}`);
       if (rows !== undefined) filled.push({ table: name, column, rows });
@@ -46,7 +54,7 @@ export async function fillColumns(
     await retryTransient(() => ops.deleteFrom('changed_columns').where('table_name', 'in', names).execute(), effects);
   }
   if (changed.length > 0) await retryTransient(() => forgetDeclaredFields(ops), effects);
-  return filled;
+  return { filled, isComplete: true };
 }
 
 /** Deletes the records of unknown fields that are declared now: they no longer differ from the contract. */
@@ -67,18 +75,28 @@ async function forgetDeclaredFields(ops: Ops): Promise<void> {
 
 const UNKNOWN_FIELD: DriftKind = 'unknown field';
 
-const done = new WeakMap<Warehouse, Promise<unknown>>();
+const done = new WeakMap<Warehouse, Promise<boolean>>();
 
-/** Fills the columns before the first load of this process into the warehouse. */
-export async function fillColumnsOnce(warehouse: Warehouse, effects: RetryEffects): Promise<void> {
-  const filling = done.get(warehouse) ?? fillColumns(warehouse, effects);
+/**
+ * Fills the columns before the first load of this process into the warehouse. Returns false if the signal aborted before
+ * all were filled: then nothing may be loaded.
+ */
+export async function fillColumnsOnce(
+  warehouse: Warehouse,
+  effects: RetryEffects,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const filling = done.get(warehouse) ?? fill(warehouse, effects, signal).then(({ isComplete }) => isComplete);
   done.set(warehouse, filling);
   try {
-    await filling;
+    if (await filling) return true;
   } catch (error) {
-    done.delete(warehouse);
+    if (done.get(warehouse) === filling) done.delete(warehouse);
     throw error;
   }
+  if (done.get(warehouse) === filling) done.delete(warehouse);
+  // The signal of another caller may have ended it.
+  return signal?.aborted === true ? false : fillColumnsOnce(warehouse, effects, signal);
 }
 
 interface ChangedColumn {
