@@ -34,7 +34,9 @@ it('parts by forms lose no filing and no amendment, and some values share a part
   let shared = 0;
   fc.assert(
     fc.property(estimates, ({ seen, values, predicted, hasSample }) => {
-      const items = [...FORMS, 'S-1'].flatMap((form, index) => Array(seen[index]).fill({ filing_type: form }));
+      const items = [...FORMS, 'S-1'].flatMap((form, index) =>
+        Array.from({ length: seen[index] ?? 0 }, () => ({ filing_type: form })),
+      );
       const mix = new Mix({ forms: 'filing_type' });
       if (!hasSample) mix.learn(items);
       const sample = hasSample ? items : [];
