@@ -97,4 +97,23 @@ anyWarehouse('the log of answers that are loaded in any order', (open) => {
       { name: 'C', valid_from: new Date(contextOf(30).receivedAt) },
     ]);
   });
+
+  it('has what a complete and a lesser report in one answer left together', async () => {
+    const warehouse = await open();
+    const post = (value: string, more: object) => ({ urn: { type: 'activity', value }, url: 'u', ...more });
+    const answers = [
+      [post('x', { text: 'P' })],
+      // The post has no text of its own, and the repost of another one shows it.
+      [post('x', { text: null }), post('y', { repost: post('x', { text: 'P' }) })],
+      [post('x', { text: 'Q' })],
+    ].map((items) => batchOf('pronet.post.reposts', { urn: { type: 'activity', value: '1' }, count: 9 }, items));
+    for (const round of [1, 2]) {
+      for (const [index, batch] of answers.entries()) await loadBatch(warehouse, batch, index + 1);
+      const lines = await select(
+        warehouse,
+        `select _answer_id, from_value, to_value from sluice.pronet_post_changes where post_urn_value = 'x' and attribute = 'text'`,
+      );
+      expect({ round, lines }).toEqual({ round, lines: [{ _answer_id: '3', from_value: 'P', to_value: 'Q' }] });
+    }
+  });
 });
