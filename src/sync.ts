@@ -1,6 +1,7 @@
 /** The complete flow of one sync on one screen: recover, prepare, share or execute, conclude. */
+import { fillColumnsOnce } from './flow/fill/fill-columns.ts';
 import { concludeOpenRun } from './flow/run/conclude.ts';
-import { summarizeFailure } from './flow/run/failed-summary.ts';
+import { stoppedSummary, summarizeFailure } from './flow/run/failed-summary.ts';
 import type { Invocation } from './flow/run/invocation.ts';
 import { handOver, openRun, recoverPaidAnswers } from './flow/run/open-run.ts';
 import { withSyncLease } from './flow/run/sync-lease.ts';
@@ -19,11 +20,13 @@ export async function runSync(
   signal: AbortSignal,
 ): Promise<SyncSummary | 'shared'> {
   const { definition } = syncRun;
-  const { effects } = invocation;
+  const { effects, warehouse } = invocation;
   const startedAt = effects.now();
   return traceRun(effects, definition, (spans) =>
-    summarizeFailure(definition, { startedAt, now: effects.now }, (onStop) =>
-      withSyncLease(invocation, definition.name, signal, async (held) => {
+    summarizeFailure(definition, { startedAt, now: effects.now }, async (onStop) => {
+      // A large table takes long. Nothing has been sent yet, so the signal can end it here.
+      if (!(await fillColumnsOnce(warehouse, effects, signal))) return stoppedSummary(definition);
+      return withSyncLease(invocation, definition.name, signal, async (held) => {
         const missing = await recoverPaidAnswers(invocation, syncRun);
         const open = await openRun(invocation, { ...syncRun, ...spans }, { startedAt, held, missing });
         if (await handOver(invocation, syncRun, open, held)) return 'shared';
@@ -33,7 +36,7 @@ export async function runSync(
         });
         const outcome = { lease: held.lease, stop, missing, aborted: signal.aborted, signal: held.signal };
         return concludeOpenRun(invocation, syncRun, open, outcome);
-      }),
-    ),
+      });
+    }),
   );
 }

@@ -1,10 +1,9 @@
 /** All syncs of a config, one after the other. */
 import type { Config } from './config/definition.ts';
 import { invocationBudget } from './control/budget/budget.ts';
-import { EXIT } from './errors.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
 import { openStatistics } from './flow/run/analyze-tables.ts';
-import { notStartedSummary, worstExitCode } from './flow/run/failed-summary.ts';
+import { notStartedSummary, stoppedSummary, worstExitCode } from './flow/run/failed-summary.ts';
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
 import type { SyncOptions } from './flow/run/sync-run.ts';
@@ -51,7 +50,7 @@ export async function runSyncs(
     const spooled = await invocation.spools.waiting();
     for (const definition of definitions) {
       if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
-      else if (signal.aborted) syncs.push(notStartedSummary(definition, EXIT.transient, 'stopped by a signal'));
+      else if (signal.aborted) syncs.push(stoppedSummary(definition));
       else {
         const run = {
           definition,

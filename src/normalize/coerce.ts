@@ -75,9 +75,16 @@ function coerceNumber(value: unknown): CoercedCell | undefined {
   const text = typeof value === 'string' ? value : numberText(value);
   if (text === undefined || !DECIMAL.test(text)) return undefined;
   const number = Number(text);
-  if (!Number.isFinite(number)) return undefined;
+  // A decimal gets the nearest double, but an integer may be an id, whose digits count.
+  if (!Number.isFinite(number) || (INTEGER.test(text) && hasOtherDigits(text, number))) return undefined;
   return typeof value === 'string' ? coerced(number) : asSent(number);
 }
+
+/** True if the number prints other digits than the integer in the text. */
+const hasOtherDigits = (text: string, number: number): boolean =>
+  significantDigits(text) !== significantDigits(number.toExponential().replace(/e.*$/, ''));
+
+const significantDigits = (text: string): string => text.replace(/[-.]/g, '').replace(/0+$/, '');
 
 const isDay = (text: string): boolean => !text.startsWith('0000') && onCalendar(text);
 

@@ -159,4 +159,18 @@ describe('the price of a change', () => {
     expect(err).toBe('');
     expect(out).toMatch(/^groups +pronet\.group +30 +90 +150 +\+60 +guess$/m);
   });
+
+  it('against a revision reads its input files, although files of the same name are there now and at HEAD', async () => {
+    const file = join(folder.path, 'sluice.yaml');
+    await writeFile(file, AFTER);
+    await writeFile(join(folder.path, 'groups.txt'), '1\n2\n');
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'two groups');
+    await writeFile(join(folder.path, 'groups.txt'), '1\n2\n3\n4\n');
+    git('commit', '--quiet', '--all', '-m', 'four groups');
+    await writeFile(join(folder.path, 'groups.txt'), '1\n2\n3\n4\n5\n');
+    const against = async (revision: string) => (await plan('--against', revision)).out;
+    expect(await against('HEAD~1')).toMatch(/^groups +pronet\.group +30 +60 +150 +\+90 +guess$/m);
+    expect(await against('HEAD')).toMatch(/^groups +pronet\.group +30 +120 +150 +\+30 +guess$/m);
+  });
 });

@@ -49,6 +49,10 @@ describe('--env-file', () => {
     const unreachable = await plan({ DATABASE_URL: `postgres://127.0.0.1:1/${SECRET}` });
     expect(unreachable.code).not.toBe(0);
     expect(unreachable.err).not.toContain(SECRET);
+    // No config was read, so only the variables say what is secret.
+    const missing = await plan({ SLUICE_CONFIG: join(folder, `${SECRET}.yaml`) });
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('[redacted].yaml') });
+    expect(missing.err).not.toContain(SECRET);
   });
 
   it.each([

@@ -14,7 +14,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { SMALL } from '../flow/scene.ts';
-import { freshDatabase, type FreshDatabase } from '../support/database.ts';
+import { execute, freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { COMPILED } from '../support/compiled.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { runInProcess } from './in-process.ts';
@@ -135,6 +135,16 @@ it('a request that cannot be met is refused with what is allowed', async () => {
   expect(declared).toMatchObject({
     code: 0,
     out: 'pronet_users.headline is already declared, as text; nothing is left to do\n',
+  });
+});
+
+it('a declared field whose column is not filled yet names the replay that fills it', async () => {
+  await execute(database.url, `insert into sluice_ops.changed_columns values ('pronet_users', 'headline')`);
+  const declared = await sluice('promote', 'pronet_users', 'headline', 'text');
+  await execute(database.url, 'delete from sluice_ops.changed_columns');
+  expect(declared).toMatchObject({
+    code: 0,
+    out: 'pronet_users.headline is already declared, as text\nnext: sluice replay\n',
   });
 });
 

@@ -5,7 +5,7 @@ import { recordingChangedColumns } from '../../src/warehouse/migrate/changed-col
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
-import { dyingAt } from './crash.ts';
+import { disturbedAt, dyingAt } from './crash.ts';
 import { rowsOf, select, versionsOf } from './rows.ts';
 import { type Scene, sceneIn, service } from './scene.ts';
 
@@ -137,6 +137,41 @@ anyWarehouse('new columns', (open) => {
         extra: { headline: ['a'], open_to_work: 'perhaps', other: 1, location: null },
       },
     ]);
+  });
+
+  it('are filled by the next sync if a signal ends the first one, which sends nothing', async () => {
+    const scene = await lived(await sceneIn(await open()));
+    const other = await lived(await sceneIn(await open()));
+    await beforeTheColumns(scene.warehouse);
+    const stop = new AbortController();
+    const point = { when: 'after', statement: /^update "sluice"."pronet_users"/, nth: 1 } as const;
+    const warehouse = disturbedAt(scene.warehouse, point, () => stop.abort());
+    const summary = await scene.sync(CONFIG, { warehouse, signal: stop.signal });
+    expect(summary.syncs.map(({ state, error }) => `${state}: ${error}`)).toEqual(
+      Array(4).fill('interrupted: not started: stopped by a signal'),
+    );
+    expect(scene.arrived()).toEqual([]);
+    const left = (await pending(scene.warehouse)).map((it) => it['table_name']);
+    expect(left).toContain('pronet_group_members');
+
+    // The process that was stopped can go on, and so can another.
+    await scene.sync(CONFIG, { warehouse });
+    await other.sync(CONFIG);
+    expect(await pending(scene.warehouse)).toEqual([]);
+    expect(await rowsOf(scene.warehouse, ALL)).toEqual(await rowsOf(other.warehouse, ALL));
+  });
+
+  it('are filled by the next replay if a signal ends the first one', async () => {
+    const scene = await lived(await sceneIn(await open()));
+    const before = await rowsOf(scene.warehouse, ALL);
+    await beforeTheColumns(scene.warehouse);
+    const stop = new AbortController();
+    const point = { when: 'after', statement: /^update "sluice"."pronet_users"/, nth: 1 } as const;
+    const warehouse = disturbedAt(scene.warehouse, point, () => stop.abort());
+    expect(await scene.replay({}, stop.signal, undefined, warehouse)).toMatchObject({ answers: 0, exitCode: 5 });
+    expect((await pending(scene.warehouse)).map((it) => it['table_name'])).toContain('pronet_group_members');
+    expect(await scene.replay()).toMatchObject({ exitCode: 0, loaded: 0, written: {} });
+    expect(await rowsOf(scene.warehouse, ALL)).toEqual(before);
   });
 
   it('are filled by the next load if the first one dies', async () => {

@@ -52,6 +52,8 @@ describe('an unknown field', () => {
     [['2026-01-02'], 'date'],
     [['5'], 'text'],
     [['a', 1], 'jsonb'],
+    [[JSON.rawJSON('12345678901234567890')], 'jsonb'],
+    [[0.5, JSON.rawJSON('0.1234567890123456789')], 'jsonb'],
     [[{ a: 1 }], 'jsonb'],
     [[], 'bigint'],
   ])('with the values %j is proposed as %s', (values, expected) => {
@@ -68,6 +70,9 @@ describe('a request to promote', () => {
       unknown(at, 'Name'),
       unknown(at, 'urn.type_x'),
       unknown(at, 'urn_value'),
+      unknown(at, 'constructor'),
+      unknown(at, 'valid_from'),
+      unknown(at, 'cleaned_html_sha256'),
     ];
     return chooseField(at, { table, field, type, personal }, chooseType(type), fields);
   };
@@ -90,6 +95,17 @@ describe('a request to promote', () => {
       /"folower_count" for pronet_users; did you mean "follower_count"\?/,
     ],
     ['a name that is no column', () => choose('pronet_users', 'Name'), /cannot be a column: its name/],
+    ['a name that every object has', () => choose('pronet_users', 'constructor'), /every JavaScript object has/],
+    [
+      'a column that only the history has',
+      () => choose('pronet_users', 'valid_from'),
+      /the view pronet_users_history has a column of its name/,
+    ],
+    [
+      'a column that the history of pages has for a digest',
+      () => choose('web_pages', 'cleaned_html_sha256'),
+      /the view web_pages_history has a column of its name/,
+    ],
     ['a column of another field', () => choose('pronet_users', 'urn_value'), /already has a column urn_value/],
     [
       'a choice that is none',

@@ -6,6 +6,7 @@ import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-
 import { canonicalRequest } from '../../src/service/request-key.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
 import { isFull } from '../../src/service/paging.ts';
+import { allowanceOf, requestsOf } from '../../src/service/window/allowance.ts';
 import type { SplitBy } from '../../src/service/window/facet-splits.ts';
 import { answerOf, drawn, type Filing, type FilingWorld, itemOf, type Order } from '../service/filing-world.ts';
 
@@ -24,6 +25,8 @@ export interface SplitRun {
   readonly found: ReadonlySet<number>;
   /** Questions that were split without being sent. */
   readonly split: number;
+  /** The greatest number of requests that was quoted during the run: those answered, and the most that the open ones need. */
+  readonly quoted: number;
   /** When the last answer came; one takes 1.5 on average. */
   readonly took: number;
 }
@@ -33,6 +36,7 @@ export interface SplitRunOptions {
   readonly inFlight: number;
   readonly splitBy: SplitBy;
   readonly count?: number;
+  readonly raiseCountTo?: number | undefined;
   readonly request?: RequestBody;
   readonly earlier?: InputSlices['slices'];
   /** More than so many requests are one too many. */
@@ -53,13 +57,14 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
     inFlight,
     splitBy,
     count = 100,
+    raiseCountTo,
     request = {},
     earlier = [],
     most,
     respond = () => undefined,
     latency = () => 1 + draw(),
   } = options;
-  const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
+  const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo };
   const splitter = new Splitter(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
   const sent: Slice[] = [];
   const found = new Set<number>();
@@ -68,6 +73,11 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
   const early: RequestBody[] = [];
   const running: { readonly at: number; readonly request: RequestBody; readonly left: () => void }[] = [];
   let [now, split] = [0, 0];
+  let [quote, quoted] = [0, 0];
+  const mostOf = (it: RequestBody): number => {
+    const allowance = allowanceOf(endpoint.paging, it, { splitBy, raiseCountTo });
+    return allowance ? requestsOf(allowance) : Number.POSITIVE_INFINITY;
+  };
   const plan = (requests: readonly RequestBody[]): void => {
     for (const it of requests) {
       const canonical = canonicalRequest(endpoint, it);
@@ -75,13 +85,16 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
       if (planned.has(key)) throw new Error(`planned twice: ${key}`);
       planned.add(key);
       queue.push(canonical);
+      quote += mostOf(canonical);
     }
+    quoted = Math.max(quoted, quote);
   };
   const begin = (it: RequestBody): void => {
     const decision = splitter.decide({ input: {}, request: it, attempts: 0 });
     if (decision.do === 'wait') early.push(it);
     else if (decision.do === 'split') {
       split += 1;
+      quote -= mostOf(it);
       splitter.recordSplit({}, { request: it, items: [] }, decision.parts.requests);
       plan(decision.parts.requests);
     } else running.push({ at: now + latency(), request: it, left: splitter.start({ input: {}, request: it }) });
@@ -97,6 +110,7 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
     const { requests, lowerBound } =
       given === null ? { requests: [], lowerBound: UNREADABLE } : splitter.followOf({}, step);
     splitter.recordSplit({}, step, requests);
+    quote += 1 - mostOf(it);
     sent.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
     plan(requests);
     left();
@@ -115,7 +129,7 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
     if (sent.length > most) throw new Error(`more than ${most} requests`);
   }
   if (early.length > 0) throw new Error(`${early.length} questions wait for nothing`);
-  return { sent, found, split, took: now };
+  return { sent, found, split, quoted, took: now };
 }
 
 /** Filings of the world that were not returned and match no slice that is a lower bound. */

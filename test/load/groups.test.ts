@@ -107,6 +107,23 @@ eachWarehouse('answers loaded together', (open, kind) => {
     expect(sizes.filter((size) => size > 2).length).toBeGreaterThan(sizes.length / 5);
   });
 
+  it('log a late value between the changes that are logged when its turn comes', async () => {
+    const loader = loaderOf(await open());
+    const named = (id: number, name: string): Step => ({
+      batch: batchOf('microblog.user', { user: 'u' }, [profile('late', { name })]),
+      context: contextOf(id),
+      bytes: 1,
+    });
+    // The third comes late, after the change that it divides; another change follows in the same load.
+    await loadIn(loader.warehouse, [[named(1, 'A')], [named(5, 'B'), named(3, 'C'), named(7, 'D'), named(6, 'B')]]);
+    const lines = await loader.rows('microblog_user_changes', { attribute: 'name' });
+    expect(lines.map((it) => `${it['_answer_id']}: ${it['from_value']} -> ${it['to_value']}`)).toEqual([
+      '3: A -> C',
+      '5: C -> B',
+      '7: B -> D',
+    ]);
+  });
+
   it('are written in one set of statements, each row once', async () => {
     const warehouse = await open();
     const loader = loaderOf(warehouse);

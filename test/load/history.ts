@@ -63,7 +63,7 @@ export function onRows<T>(
 ): Promise<T> {
   return warehouse.db.transaction().execute(async (tx) => {
     const machinery = {
-      _first_seen_at: 'now',
+      _first_seen_at: '2026-01-01',
       _changed_at: 'now',
       _run_id: 1,
       _answer_id: 1,

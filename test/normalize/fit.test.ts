@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { coerceCell, coerceEpoch } from '../../src/normalize/coerce.ts';
+import { parseExact } from '../../src/service/exact-json.ts';
 
 const digits = (value: number, length: number): string => String(value).padStart(length, '0');
 
@@ -52,4 +53,20 @@ it('a day is one of the calendar', () => {
 
 it('zero has no sign', () => {
   expect([coerceCell('integer', -0)?.cell, coerceCell('number', -0)?.cell]).toEqual([0, 0]);
+});
+
+it.each([
+  ['12345678901234567890', undefined],
+  ['-9007199254740993', undefined],
+  ['1152921504606846976', undefined],
+  ['"12345678901234567890"', undefined],
+  ['"0"', 0],
+  ['"-100"', -100],
+  ['1e300', 1e300],
+  ['-2e22', -2e22],
+  ['9007199254740991', 9007199254740991],
+  ['0.1234567890123456789', 0.123_456_789_012_345_68],
+  ['123456789012345678901234567890.5', 1.234_567_890_123_456_8e29],
+])('the number %s as a double precision is %s', (text, cell) => {
+  expect(coerceCell('number', parseExact(text))?.cell).toBe(cell);
 });

@@ -42,8 +42,8 @@ export async function copyEmbedded(folder: string): Promise<void> {
   copyFolder(await embeddedFolder(), folder);
 }
 
-/** The folder that the copies are made of, as its owner closed it; the first file that needs one creates it. */
-export const embeddedFolder = (): Promise<string> =>
+/** The folder that the copies are made of; the first file that needs one creates it. */
+const embeddedFolder = (): Promise<string> =>
   onceInRun('warehouse', async (folder) => {
     await mkdir(folder, { mode: 0o700 });
     const from = await embeddedTemplate(true);

@@ -14,7 +14,7 @@ import { SluiceError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { builtProgram } from '../support/built.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
-import { copyEmbedded, embeddedFolder } from '../support/templates.ts';
+import { copyEmbedded } from '../support/templates.ts';
 import { AUTHORITY, startTlsProxy, type TlsProxy } from '../support/tls-proxy.ts';
 import { realEffects } from '../support/warehouse.ts';
 
@@ -79,9 +79,9 @@ describe('an embedded warehouse', () => {
   const used = (): Promise<void> => copyEmbedded(folder);
 
   it('is made in a folder of its owner’s, with nothing but its data', async () => {
-    const made = await embeddedFolder();
-    expect((await stat(made)).mode & 0o777).toBe(0o700);
-    expect(await readdir(made)).toEqual(['data']);
+    await (await open(`embedded:${folder}`)).close();
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(await readdir(folder)).toEqual(['data']);
   });
 
   it('keeps its rows', async () => {

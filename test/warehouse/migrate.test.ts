@@ -6,6 +6,7 @@ import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/conne
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
 import { freshDatabase } from '../support/database.ts';
+import { batchOf, loadBatch } from '../support/loading.ts';
 import { IS_LONG } from '../support/long.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 
@@ -72,6 +73,27 @@ eachWarehouse('migrations', (open, kind) => {
       unknown: [],
       steps: names.map((name) => ({ name, appliedAt: expect.any(Date) })),
     });
+  });
+
+  it('are not reverted if the earlier schema does not allow the rows, and the error names them', async () => {
+    const logged = await open();
+    const request = { urn: { type: 'fsd_profile', value: 'p' }, count: 9 };
+    for (const [index, items] of [[{ major: 'Law' }], []].entries())
+      await loadBatch(logged, batchOf('pronet.user.education', request, items), index + 1);
+    for (const name of names.filter((it) => it > '0022').toReversed())
+      expect(await migrate(logged, 'down')).toEqual([name]);
+
+    await expect(migrate(logged, 'down')).rejects.toMatchObject({
+      exitCode: 2,
+      message:
+        'Reverting the last migration would delete rows of pronet_user_education_changes that refer to no row of pronet_user_educations, which the earlier schema does not allow.',
+      next: expect.stringContaining(
+        'Nothing was changed. If you want that, back up the warehouse and delete these rows first.',
+      ),
+    });
+    const log = sql`delete from sluice.pronet_user_education_changes`;
+    expect((await log.execute(logged.db)).numAffectedRows).toBeGreaterThan(0n);
+    expect(await migrate(logged, 'down')).toEqual(['0021_history_of_lists']);
   });
 
   if (kind === 'postgres')

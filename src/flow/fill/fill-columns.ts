@@ -7,10 +7,11 @@ import type { DriftKind } from '../../normalize/batch.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
+import type { ChangeTable, ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { isDeclaredInAnswer } from '../promote/field-place.ts';
 import { type FillCounts, fillChunk, type Filling } from './fill-chunk.ts';
+import { fillLogChunk } from './fill-log.ts';
 import { type FillableField, fillableFields } from './fillable-fields.ts';
 
 /** A column, and how many rows got a value. */
@@ -29,6 +30,14 @@ export async function fillColumns(
   effects: RetryEffects,
   signal?: AbortSignal,
 ): Promise<readonly FilledColumn[]> {
+  return (await fill(warehouse, effects, signal)).filled;
+}
+
+async function fill(
+  warehouse: Warehouse,
+  effects: RetryEffects,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly filled: readonly FilledColumn[]; readonly isComplete: boolean }> {
   const ops = operationsOf(warehouse);
   const changed = await retryTransient(() => ops.selectFrom('changed_columns').selectAll().execute(), effects);
   const filled: FilledColumn[] = [];
@@ -37,7 +46,7 @@ export async function fillColumns(
     const due = changed.filter((it) => names.includes(it.table_name));
     if (due.length === 0) continue;
     const counts = await fillTable(warehouse, table, due, effects, signal);
-    if (!counts) return filled;
+    if (!counts) return { filled, isComplete: false };
     for (const { table_name: name, column_name: column } of due) {
       const rows = counts.get(`${name} ${column}`);
       if (rows !== undefined) filled.push({ table: name, column, rows });
@@ -45,7 +54,7 @@ export async function fillColumns(
     await retryTransient(() => ops.deleteFrom('changed_columns').where('table_name', 'in', names).execute(), effects);
   }
   if (changed.length > 0) await retryTransient(() => forgetDeclaredFields(ops), effects);
-  return filled;
+  return { filled, isComplete: true };
 }
 
 /** Deletes the records of unknown fields that are declared now: they no longer differ from the contract. */
@@ -66,18 +75,28 @@ async function forgetDeclaredFields(ops: Ops): Promise<void> {
 
 const UNKNOWN_FIELD: DriftKind = 'unknown field';
 
-const done = new WeakMap<Warehouse, Promise<unknown>>();
+const done = new WeakMap<Warehouse, Promise<boolean>>();
 
-/** Fills the columns before the first load of this process into the warehouse. */
-export async function fillColumnsOnce(warehouse: Warehouse, effects: RetryEffects): Promise<void> {
-  const filling = done.get(warehouse) ?? fillColumns(warehouse, effects);
+/**
+ * Fills the columns before the first load of this process into the warehouse. Returns false if the signal aborted before
+ * all were filled: then nothing may be loaded.
+ */
+export async function fillColumnsOnce(
+  warehouse: Warehouse,
+  effects: RetryEffects,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const filling = done.get(warehouse) ?? fill(warehouse, effects, signal).then(({ isComplete }) => isComplete);
   done.set(warehouse, filling);
   try {
-    await filling;
+    if (await filling) return true;
   } catch (error) {
-    done.delete(warehouse);
+    if (done.get(warehouse) === filling) done.delete(warehouse);
     throw error;
   }
+  if (done.get(warehouse) === filling) done.delete(warehouse);
+  // The signal of another caller may have ended it.
+  return signal?.aborted === true ? false : fillColumnsOnce(warehouse, effects, signal);
 }
 
 interface ChangedColumn {
@@ -106,6 +125,13 @@ async function fillTable(
       fields.flatMap(({ columns }) => columns.map((column) => [`${name} ${column}`, 0] as const)),
     ),
   );
+  for (const {
+    table: { changes },
+    fields,
+  } of [root, ...lists]) {
+    const isMoved = !changes || fields.length === 0 || (await fillLog(warehouse, changes, fields, effects, signal));
+    if (!isMoved) return undefined;
+  }
   let after: readonly string[] | undefined;
   do {
     if (signal?.aborted === true) return undefined;
@@ -119,4 +145,27 @@ async function fillTable(
     after = chunk.last;
   } while (after);
   return counts;
+}
+
+/** Moves the logged values of a table; false if the signal aborted. */
+async function fillLog(
+  warehouse: Warehouse,
+  log: ChangeTable,
+  fields: readonly FillableField[],
+  effects: RetryEffects,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let after: readonly string[] | undefined;
+  do {
+    if (signal?.aborted === true) return false;
+    const from = after;
+    after = await retryTransient(
+      () =>
+        warehouse.db
+          .transaction()
+          .execute((tx) => fillLogChunk(sqlExecutorOn(tx), warehouse.schema, log, fields, from)),
+      effects,
+    );
+  } while (after);
+  return true;
 }

@@ -60,6 +60,8 @@ export interface IngestOptions extends AnswerParseOptions, Omit<Effects, 'newId'
   readonly hasMore?: () => boolean;
   /** Waits before a group is committed that the source leaves incomplete. */
   readonly pause?: () => Promise<void>;
+  /** Ends the fill of new columns; then nothing is loaded. */
+  readonly fillSignal?: AbortSignal;
   /** Wraps the commit of a number of answers; may delay it. */
   readonly wrapCommit?: (<T>(answers: number, work: () => Promise<T>) => Promise<T>) | undefined;
 }
@@ -105,7 +107,7 @@ export async function ingestGroups(
 ): Promise<void> {
   const { wrapCommit = (_, work) => work(), mayPlanMore = () => false, hasMore = () => true } = options;
   // Otherwise every row would differ from its digests, which do not cover new columns.
-  if (options.targetSchema === undefined) await fillColumnsOnce(warehouse, options);
+  if (options.targetSchema === undefined && !(await fillColumnsOnce(warehouse, options, options.fillSignal))) return;
   const forgotten = await retryTransient(() => readForgotten(operationsOf(warehouse)), options);
   const pipeline = new LoadPipeline<ParsedAnswer, readonly IngestResult[]>({
     limits: options.limits ?? DEFAULT_LOAD_LIMITS,

@@ -3,6 +3,7 @@ import { insteadOf } from '../../config/document/nearest.ts';
 import { UsageError } from '../../errors.ts';
 import type { Kind, PersonalData } from '../../service/model.ts';
 import { scalarColumns } from '../../warehouse/schema/columns.ts';
+import { pathLiteral } from './extra-expression.ts';
 import { declaredAt, describesPeople, type FieldTable, fieldTables, personalAround } from './field-place.ts';
 import { type FieldType, fieldTypes, TYPE_NAMES } from './field-type.ts';
 import { obstacleTo, type UnknownField } from './unknown-fields.ts';
@@ -67,7 +68,7 @@ export function declaredField({ table, fields }: FieldTable, name: string, type:
       {
         next:
           field.shape === 'scalar' && field.kind === 'json'
-            ? `Query it: ${table.name}.${column} #>> '{${name.split('.').slice(found.path.length).join(',')}}'.`
+            ? `Query it: ${table.name}.${column} #>> ${pathLiteral(name.split('.').slice(found.path.length))}.`
             : 'Name a field of the table itself, or one in a flattened object, such as company.size. Elements of a list have a table of their own.',
       },
     );
@@ -109,8 +110,8 @@ export function chooseField(
   const found = known.find((it) => it.field === field) ?? known.find((it) => it.column === field);
   const { name } = at.table;
   if (!found) {
-    const names = known.map((it) => it.field);
-    const alternatives = names.length === 0 ? ', and none had any other' : insteadOf(field, names);
+    const names = known.filter((it) => obstacleTo(it) === undefined).map((it) => it.field);
+    const alternatives = names.length === 0 ? ', and none had any other that can be a column' : insteadOf(field, names);
     throw new UsageError(
       `promote: no answer had an unknown field ${JSON.stringify(field)} for ${name}${alternatives}`,
       { next: 'Run sluice status for the fields that differ from the contract.' },
@@ -119,7 +120,7 @@ export function chooseField(
   const obstacle = obstacleTo(found);
   if (obstacle !== undefined)
     throw new UsageError(`promote: ${found.field} of ${name} cannot be a column: ${obstacle}`, {
-      next: `Query it: ${name}.extra #>> '{${found.path.join(',')}}'.`,
+      next: `Query it: ${name}.extra #>> ${pathLiteral(found.path)}.`,
     });
   return { unknown: found, type, personal: personalOf(found, personal) };
 }

@@ -63,5 +63,7 @@ export function suggestedType(values: readonly unknown[], sampleType: string): F
 export function fits(kind: Kind, value: unknown): 'as sent' | 'converted' | 'not' {
   const found = kind === 'epoch' ? coerceEpoch(value)?.sent : coerceCell(kind, value);
   if (!found) return 'not';
+  // Raw JSON is a number whose digits a double would round.
+  if (kind === 'number' && JSON.isRawJSON(value)) return 'converted';
   return found.coerced ? 'converted' : 'as sent';
 }

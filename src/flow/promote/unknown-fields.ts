@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { parseExact } from '../../service/exact-json.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { namesAddedByHistory } from '../../warehouse/schema/views/history.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { type FieldPlace, placeInAnswer } from './field-place.ts';
 import { suggestedType } from './field-type.ts';
@@ -81,9 +82,11 @@ export function obstacleTo({
 }: Pick<UnknownField, 'at' | 'path' | 'column'>): string | undefined {
   if (path.some((name) => !COLUMN.test(name)))
     return 'its name is not a column name: small letters, digits and _, with a letter first';
+  if (path.some((name) => name in Object.prototype)) return 'every JavaScript object has a property of its name';
   if (column.length > LONGEST_COLUMN) return `the column name would have more than ${LONGEST_COLUMN} characters`;
   if ([column, `${column}_epoch`].some((name) => table.columns.some((it) => it.name === name)))
     return `${table.name} already has a column ${column}, of another field`;
+  if (namesAddedByHistory(table).includes(column)) return `the view ${table.name}_history has a column of its name`;
   return undefined;
 }
 

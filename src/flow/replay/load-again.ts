@@ -39,6 +39,7 @@ export async function loadAgain(
   const ingest = {
     ...options,
     settles: false,
+    fillSignal: signal,
     // A slice that can be read now is no longer a gap.
     onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
   };

@@ -27,6 +27,7 @@ import { moveRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { deleteCounter } from '../../control/budget/shared-budget.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
+import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { runChecks } from '../checks/run-checks.ts';
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { concludeRun } from './conclude.ts';
@@ -64,6 +65,7 @@ export async function executeChunk(
   const { warehouse, effects } = invocation;
   const ops = operationsOf(warehouse);
   const { runId, chunk: number } = order;
+  if (!(await fillColumnsOnce(warehouse, effects, signal))) return { as: 'stopped' };
   const known = await retryTransient(() => readChunk(ops, runId, number), effects);
   // A worker that died after the end of the run did not enqueue what follows it.
   if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };

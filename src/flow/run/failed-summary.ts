@@ -32,6 +32,10 @@ export const notStartedSummary = (definition: SyncDefinition, exitCode: number, 
   tookMs: 0,
 });
 
+/** The summary of a sync that a signal stopped before it started. */
+export const stoppedSummary = (definition: SyncDefinition): SyncSummary =>
+  notStartedSummary(definition, EXIT.transient, 'stopped by a signal');
+
 /**
  * Does the work, and turns a SluiceError or a database error that a person can act on into the summary of a failed sync.
  * Rethrows every other error, which is a bug. If a transient error already stopped the run, the summary shows that error and

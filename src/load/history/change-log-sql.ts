@@ -1,6 +1,6 @@
 /** The statements that write the change log, with arrays as parameters. */
 import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
-import type { ChangeTable } from '../../warehouse/schema/table-types.ts';
+import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 
 const arraysOf = ({ columns }: ChangeTable): string =>
   `unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
@@ -11,37 +11,55 @@ export function insertChanges(schema: string, table: ChangeTable): string {
   return `insert into ${quoted(schema)}.${quoted(table.name)} (${names}) select * from ${arraysOf(table)} on conflict do nothing`;
 }
 
+/** A table with its log. */
+interface LoggedTable {
+  readonly table: Pick<RootTable, 'name' | 'key'>;
+  readonly log: ChangeTable;
+}
+
 /**
  * SQL that inserts the values of a late answer before the next known change. If the value equals that change's
  * `from_value`, nothing is new. If it equals its `to_value`, the change moves to the late answer. Otherwise there were
- * two changes. Without a later change nothing is written, since the earlier value is unknown. Parameters are all
- * columns, with the late value in `to_value`.
+ * two changes. Without a later change the row has the value, which its last change reported: if the late value differs,
+ * it came with the late answer and ended with that change. An answer before the first one of the row has no place.
+ * Parameters are all columns, with the late value in `to_value`, then the value of the row, and whether that is known.
  */
-export function insertLateChanges(schema: string, log: ChangeTable): string {
+export function insertLateChanges(schema: string, { table, log }: LoggedTable): string {
   const { name, columns, entityKey, key } = log;
-  const table = `${quoted(schema)}.${quoted(name)}`;
+  const changes = `${quoted(schema)}.${quoted(name)}`;
   const of = [...entityKey, 'attribute'];
   const same = (a: string, b: string, by: readonly string[]): string =>
     by.map((it) => `${a}.${quoted(it)} = ${b}.${quoted(it)}`).join(' and ');
   const entity = of.map((it) => `l.${quoted(it)}`).join(', ');
-  const isNext = `${same('c', 'n', of)} and c.changed_at = n.next_at and c._answer_id = n.next_id`;
+  const isRow = table.key.map((it, index) => `t.${quoted(it)} = u.${quoted(entityKey[index] ?? '')}`).join(' and ');
+  const arrays = [...columns.map(({ type }) => type), 'text', 'boolean'].map((type, at) => `$${at + 1}::${type}[]`);
+  const isNext = `n.is_logged and ${same('c', 'n', of)} and c.changed_at = n.next_at and c._answer_id = n.next_id`;
+  const subject = of.map((it) => `n.${quoted(it)}`).join(', ');
   return `with late as (
-  select * from ${arraysOf(log)} as u (${quotedList(columns.map((it) => it.name))})
+  select u.*, t._answer_id as row_id, t._changed_at as row_at
+  from unnest(${arrays.join(', ')}) as u (${quotedList([...columns.map((it) => it.name), 'row_value', 'is_known'])})
+  join ${quoted(schema)}.${quoted(table.name)} t on ${isRow} and t._first_seen_at < u.changed_at
 ), next as (
   select distinct on (${entity})
-    ${entity}, l.changed_at, l.to_value as value, l._answer_id,
-    c.changed_at as next_at, c._answer_id as next_id, c.from_value as came_from, c.to_value as led_to
-  from late l join ${table} c on ${same('c', 'l', of)} and c._answer_id > l._answer_id
+    ${entity}, l.changed_at, l.to_value as value, l._answer_id, c._answer_id is not null as is_logged,
+    coalesce(c.changed_at, l.row_at) as next_at, coalesce(c._answer_id, l.row_id) as next_id,
+    case when c._answer_id is null then l.row_value else c.from_value end as came_from,
+    case when c._answer_id is null then l.row_value else c.to_value end as led_to
+  from late l left join ${changes} c on ${same('c', 'l', of)} and c._answer_id > l._answer_id
+  where c._answer_id is not null or (l.is_known and l.row_id > l._answer_id and l.row_at > l.changed_at)
   order by ${entity}, c._answer_id
 ), gone as (
-  delete from ${table} c using next n
+  delete from ${changes} c using next n
   where ${isNext} and n.value is distinct from n.came_from and n.value is not distinct from n.led_to
 ), split as (
-  update ${table} c set from_value = n.value from next n
+  update ${changes} c set from_value = n.value from next n
   where ${isNext} and n.value is distinct from n.came_from and n.value is distinct from n.led_to
 )
-insert into ${table} (${quotedList([...entityKey, 'attribute', 'changed_at', 'from_value', 'to_value', '_answer_id'])})
-select ${of.map((it) => `n.${quoted(it)}`).join(', ')}, n.changed_at, n.came_from, n.value, n._answer_id
+insert into ${changes} (${quotedList([...entityKey, 'attribute', 'changed_at', 'from_value', 'to_value', '_answer_id'])})
+select ${subject}, n.changed_at, n.came_from, n.value, n._answer_id
 from next n where n.value is distinct from n.came_from
+union all
+select ${subject}, n.next_at, n.value, n.led_to, n.next_id
+from next n where not n.is_logged and n.value is distinct from n.led_to
 on conflict (${quotedList(key)}) do nothing`;
 }

@@ -19,7 +19,7 @@ import { observe, type RowState } from '../merge/observe.ts';
 /** One entity, its observations by answers, and the result of each. */
 export interface ComparedRow {
   readonly id: string;
-  /** The stored row, if an answer changes it. */
+  /** The stored row before the load. */
   readonly before: RowState | undefined;
   readonly answers: readonly AnswerRows[];
   /** The results, one for each of `answers`. */
@@ -49,9 +49,7 @@ export async function logChanges(
   const { executor, schema, table } = target;
   if (!table.changes) return;
   const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
-  const unread = logged.filter(
-    ({ stored, row, steps }) => stored && !row && steps.some(({ change }) => change === 'changed'),
-  );
+  const unread = logged.filter(({ stored, row }) => stored && !row);
   const ids = [...unread, ...removed].map(({ id }) => id);
   const before = await loadRows(executor, schema, table, ids);
   const compared = logged.map(({ id, row, steps }): ComparedRow => {
@@ -109,7 +107,11 @@ export async function writeChanges(
     const values = late.get(by);
     if (!values) continue;
     await writeLines(target, log, pending);
-    await executor.write(insertLateChanges(schema, log), valuesOf(log, values));
+    await executor.write(insertLateChanges(schema, { table, log }), [
+      ...valuesOf(log, values),
+      arrayLiteral(values.map(({ rowValue }) => rowValue)),
+      arrayLiteral(values.map(({ isRowKnown }) => isRowKnown)),
+    ]);
     pending = [];
   }
   await writeLines(target, log, pending);
@@ -179,6 +181,13 @@ const digestOfCell = (cell: Cell | undefined): string | null => {
   return text === null ? null : digestOf(text);
 };
 
+/** A value that a late answer reported, as a line without the value before. */
+interface LateValue extends Change {
+  /** The value of the row before this load. */
+  readonly rowValue: string | null;
+  readonly isRowKnown: boolean;
+}
+
 /**
  * The values that late answers with a full observation left. An answer with lesser ones alone may never have been written to
  * the row, so it is left out, and so is what only a lesser one reports.
@@ -188,9 +197,10 @@ function lateOf(
   attributes: readonly Attribute[],
   answers: readonly AnswerReceived[],
   compared: readonly ComparedRow[],
-): Change[] {
-  const late: Change[] = [];
-  for (const { id, answers: shown, changes: rowChanges } of compared) {
+): LateValue[] {
+  const late: LateValue[] = [];
+  for (const { id, before, answers: shown, changes: rowChanges } of compared) {
+    const isRowKnown = before !== undefined;
     for (const [index, { answer, rows }] of shown.entries()) {
       const by = answers[answer];
       if (rowChanges[index] !== 'superseded' || !by) continue;
@@ -199,8 +209,10 @@ function lateOf(
         .slice(rows.findIndex(isFull))
         .reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
       for (const { name, slot, valueOf } of attributes)
-        if (full.some(({ values }) => values[slot] !== undefined))
-          late.push({ id, attribute: name, from: null, to: valueOf(state?.values[slot]), by });
+        if (full.some(({ values }) => values[slot] !== undefined)) {
+          const [to, rowValue] = [valueOf(state?.values[slot]), valueOf(before?.values[slot])];
+          late.push({ id, attribute: name, from: null, to, by, rowValue, isRowKnown });
+        }
     }
   }
   return late;

@@ -2,6 +2,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
+import { errorCode } from '../sql/errors.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
@@ -14,7 +15,7 @@ interface Column {
   readonly column: string;
 }
 
-/** Rehearses the step back and throws a UsageError if it deletes data. */
+/** Rehearses the step back and throws a UsageError if it deletes data, or if the earlier schema does not allow the rows. */
 export async function refuseDataLoss(
   trx: QueryExecutorProvider,
   names: Names,
@@ -22,7 +23,9 @@ export async function refuseDataLoss(
 ): Promise<void> {
   const before = await columnsOf(trx, names);
   await sql`savepoint rehearsal`.execute(trx);
-  await back();
+  await back().catch((error: unknown) => {
+    throw notAllowedBefore(error) ?? error;
+  });
   const after = await columnsOf(trx, names);
   await sql`rollback to savepoint rehearsal`.execute(trx);
   const loss = await dataLossOf(trx, before, after);
@@ -30,6 +33,27 @@ export async function refuseDataLoss(
   throw new UsageError(`Reverting the last migration would delete the data in ${loss.join(', ')}.`, {
     next: 'Nothing was changed. If you want that, back up the warehouse and delete the data first.',
   });
+}
+
+/** Violations of constraints. */
+const VIOLATION = /^23/;
+const FOREIGN_KEY = '23503';
+
+/** The error for rows that violate a constraint of the earlier schema; undefined for any other error. */
+function notAllowedBefore(error: unknown): UsageError | undefined {
+  const code = errorCode(error) ?? '';
+  if (!VIOLATION.test(code)) return undefined;
+  const { message, detail, table } = error as { message: string; detail?: unknown; table?: unknown };
+  const rows = typeof table === 'string' ? `rows of ${table}` : 'rows';
+  const [, target] = /in table "([^"]+)"/.exec(typeof detail === 'string' ? detail : '') ?? [];
+  const which = code === FOREIGN_KEY && target !== undefined ? `${rows} that refer to no row of ${target}` : rows;
+  return new UsageError(
+    `Reverting the last migration would delete ${which}, which the earlier schema does not allow.`,
+    {
+      next: `Nothing was changed. If you want that, back up the warehouse and delete these rows first. The database reports: ${message}.`,
+      cause: error,
+    },
+  );
 }
 
 /** The columns of the tables of both schemas. */

@@ -4,7 +4,7 @@
  */
 import { literal, quoted } from '../../sql/identifiers.ts';
 import { CAME, lastCame } from '../history-tables.ts';
-import type { ChangeTable, ChildTable, DailyTable, RootTable } from '../table-types.ts';
+import type { ChangeTable, ChildTable, DailyTable, RootTable, Table } from '../table-types.ts';
 import { rootTables } from '../tables.ts';
 import { boolean, columnFrom, columnsOf, timestamp, view } from './view.ts';
 
@@ -42,12 +42,22 @@ function columnsIn({ table, log, daily }: Logged): ShownColumn[] {
     if (!log.digested.includes(name)) return { name, about, now, before: valueBefore(name, type, now) };
     const digest = `encode(sha256(convert_to(${now}, 'UTF8')), 'hex')`;
     return {
-      name: `${name}_sha256`,
+      name: digestName(name),
       about: { ...about, type: 'text', about: `SHA-256, in hex, of: ${about.about}` },
       now: digest,
       before: valueBefore(name, 'text', digest),
     };
   });
+}
+
+const digestName = (name: string): string => `${name}_sha256`;
+
+/** The columns that the view of a table has beside those of the table; none if it has no view. */
+export function namesAddedByHistory({ name }: Pick<Table, 'name'>): readonly string[] {
+  const logs = rootTables.flatMap((it) => [it, ...it.children]).filter((it) => it.name === name);
+  return logs.flatMap(({ changes }) =>
+    changes ? ['valid_from', 'valid_to', 'is_current', ...changes.digested.map(digestName)] : [],
+  );
 }
 
 const isNumberOf = (daily: DailyTable | undefined, name: string): boolean =>
