@@ -181,3 +181,15 @@ describe('the program itself', () => {
     expectNoSecret(`${ran.out}${ran.err}`, 'its output');
   });
 });
+
+it('a token and a password from variables of any name are redacted in errors', async () => {
+  const config = join(folder.path, 'own-names.yaml');
+  await writeFile(config, CONFIG.replace('SLUICE_SERVICE_TOKEN', 'OWN_TOKEN').replace('DATABASE_URL', 'OWN_DATABASE'));
+  const token = 'own-token-of-the-service';
+  const env = { SLUICE_SERVICE_URL: 'http://127.0.0.1:9', OWN_TOKEN: token, OWN_DATABASE: database.url };
+  for (const secret of [token, decodeURIComponent(new URL(database.url).password)]) {
+    const { err } = await runInProcess(['query', `select "${secret}"`, '--config', config], { env });
+    expect(err).toContain('does not exist');
+    expect(err).not.toContain(secret);
+  }
+});
