@@ -12,7 +12,7 @@ import { openScene, type Scene, sceneIn, service } from '../flow/scene.ts';
 import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
-import { anyWarehouse, postgresWarehouses, realEffects } from '../support/warehouse.ts';
+import { anyWarehouse, type Open, postgresWarehouses, realEffects } from '../support/warehouse.ts';
 
 const CONFIG = `${service()}
 syncs:
@@ -42,6 +42,13 @@ const DAMAGE = [
   `insert into sluice.pronet_groups select (jsonb_populate_record(g, '{"urn_value": "invented"}')).*
     from sluice.pronet_groups g where urn_value = '1002'`,
 ];
+
+/** A synced warehouse whose rows a rebuild would replace or delete. */
+async function damagedScene(open: Open): Promise<Scene> {
+  const scene = await synced(await openScene(await open()));
+  await all(scene.warehouse, DAMAGE);
+  return scene;
+}
 
 anyWarehouse('a rebuild among objects of users', (open) => {
   it('keeps added columns, views, triggers, indexes, grants, comments and foreign keys', async () => {
@@ -106,8 +113,7 @@ anyWarehouse('a rebuild among objects of users', (open) => {
     /** Each test leaves it as it was. */
     let scene: Scene;
     beforeAll(async () => {
-      scene = await synced(await openScene(await open()));
-      await all(scene.warehouse, DAMAGE);
+      scene = await damagedScene(open);
       return () => scene.sandbox.close();
     });
 
@@ -206,8 +212,7 @@ async function beside<T>(warehouse: Warehouse, statement: string, work: () => Pr
 describe('a rebuild beside transactions', () => {
   let scene: Scene;
   beforeAll(async () => {
-    scene = await synced(await openScene(await open()));
-    await all(scene.warehouse, DAMAGE);
+    scene = await damagedScene(open);
     return () => scene.sandbox.close();
   });
 

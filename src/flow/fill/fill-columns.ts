@@ -129,8 +129,8 @@ async function fillTable(
     table: { changes },
     fields,
   } of [root, ...lists]) {
-    const isMoved = !changes || fields.length === 0 || (await fillLog(warehouse, changes, fields, effects, signal));
-    if (!isMoved) return undefined;
+    if (!changes || fields.length === 0) continue;
+    if (!(await fillLog(warehouse, changes, fields, effects, signal))) return undefined;
   }
   let after: readonly string[] | undefined;
   do {
