@@ -27,7 +27,12 @@ export interface GateCall {
 }
 
 const order = JSON.parse(process.argv[2] ?? '') as GateOrder;
-const now = (): Date => new Date();
+let readMs = 0;
+const now = (): Date => {
+  const date = new Date();
+  readMs = date.getTime();
+  return date;
+};
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });
 const warehouse = await openWarehouse({ url: new Secret(order.warehouseUrl), schema: 'sluice' }, { now, sleep });
 const limiter = await openTokenLimiter(
@@ -52,7 +57,8 @@ const caller = async (): Promise<void> => {
     if (!slot) return;
     const [takenMs, waitedMs] = [Date.now(), performance.now() - requestedAt];
     if (await slot.begin(stop)) {
-      const startedMs = Date.now();
+      // As the limiter read it: a process that is preempted after its start would read a later time here.
+      const startedMs = readMs;
       process.send?.('started');
       await wait(Math.random() * order.callMs);
       calls.push({ takenMs, startedMs, endedMs: Date.now(), waitedMs });
