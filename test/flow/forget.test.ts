@@ -12,6 +12,7 @@ import { openSpool } from '../../src/recovery/spool/files.ts';
 import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
+import { batchOf, loadBatch } from '../support/loading.ts';
 import { tracesOf } from '../support/traces.ts';
 import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
@@ -290,6 +291,42 @@ anyWarehouse('forgetting', (open, kind) => {
     await acquireLease(operationsOf(scene.warehouse), 'sync:other', 'somebody', false);
     await expect(forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'x'] })).rejects.toThrow(HeldError);
   });
+
+  it('removes unknown fields of the entity from rows that refer to it, and from their logs', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const by = (urn: string, nickname: string) => ({ urn: { type: 'fsd_profile', value: urn }, name: urn, nickname });
+    const posts = (mood: string, p: object, q: object, school: object) => [
+      batchOf('pronet.post.reposts', { urn: { type: 'activity', value: '1' }, count: 9 }, [
+        { urn: { type: 'activity', value: 'p' }, mood, author: p },
+        { urn: { type: 'activity', value: 'q' }, mood, author: q },
+      ]),
+      batchOf('pronet.user.education', { urn: { type: 'fsd_profile', value: 'u' }, count: 9 }, [
+        { company: { urn: { type: 'school', value: 's' }, name: 's', ...school } },
+      ]),
+    ];
+    const answers = [
+      ...posts('fine', by('zqwho', 'zq one'), by('zqwho', 'zq two'), { industry_full: by('zqwhat', 'zq three') }),
+      ...posts('good', by('zqwho', 'zq four'), by('other', 'mine'), { industry_full: by('zqwhat', 'zq five') }),
+    ];
+    for (const [index, batch] of answers.entries()) await loadBatch(warehouse, batch, index + 1);
+
+    await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'zqwho'] });
+    await forgetIn(scene, { table: 'pronet_industries', key: ['fsd_profile', 'zqwhat'] });
+
+    expect(
+      await tracesOf(warehouse, ['zqwho', 'zqwhat', 'zq one', 'zq two', 'zq three', 'zq four', 'zq five']),
+    ).toEqual([]);
+    const lines =
+      "select post_urn_value as post, from_value, to_value from sluice.pronet_post_changes where attribute = 'extra' order by 1";
+    expect(await select(warehouse, lines)).toEqual([
+      { post: 'p', from_value: '{"mood":"fine"}', to_value: '{"mood":"good"}' },
+      { post: 'q', from_value: '{"mood":"fine"}', to_value: '{"mood":"good"}' },
+    ]);
+    const [again, school] = posts('good', {}, by('other', 'mine'), { industry_full: {} });
+    for (const [index, batch] of [again, school].entries())
+      expect(batch && (await loadBatch(warehouse, batch, 9 + index))).toMatchObject({ loaded: 0 });
+  }, 120_000);
 
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await sceneIn(await open()));

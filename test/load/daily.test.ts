@@ -145,7 +145,7 @@ eachWarehouse('numbers by day', (open) => {
     ]);
   });
 
-  it('count reactions of all types, hidden ones left out', async () => {
+  it('count reactions of all types, hidden ones left out, unless the sum is larger than a bigint', async () => {
     const warehouse = await open();
     const post = (value: string, reactions?: unknown) => ({
       urn: { type: 'activity', value },
@@ -161,15 +161,22 @@ eachWarehouse('numbers by day', (open) => {
     await keep(
       warehouse,
       PRONET,
-      answerOf(1, '2026-03-01T08:00:00Z', 'pronet.post.reposts', [post('a', reactions), post('b', []), post('c')], {
-        urn: { type: 'activity', value: '9' },
-        count: 50,
-      }),
+      answerOf(
+        1,
+        '2026-03-01T08:00:00Z',
+        'pronet.post.reposts',
+        [post('a', reactions), post('b', []), post('c'), post('d', [...reactions, { count: '9223372036854775807' }])],
+        {
+          urn: { type: 'activity', value: '9' },
+          count: 50,
+        },
+      ),
     );
     expect(await stored(warehouse, 'fact_pronet_post_daily', 'post_urn_value, reaction_count')).toEqual([
       { date: '2026-03-01', post_urn_value: 'a', reaction_count: '5' },
       { date: '2026-03-01', post_urn_value: 'b', reaction_count: '0' },
       { date: '2026-03-01', post_urn_value: 'c', reaction_count: null },
+      { date: '2026-03-01', post_urn_value: 'd', reaction_count: null },
     ]);
   });
 

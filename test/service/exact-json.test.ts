@@ -1,4 +1,4 @@
-/** Numbers keep their digits, whether or not an answer is suspected of holding long ones. */
+/** Numbers keep their digits and keys their characters, whatever was parsed before. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseExact } from '../../src/service/exact-json.ts';
@@ -46,6 +46,27 @@ it('the parser checks every number that may lose digits', () => {
     fc.property(json, (value) => {
       const [looked] = parseExact(`[${value},${LONG}]`) as unknown[];
       expect(canonicalJson(parseExact(value))).toBe(canonicalJson(looked));
+    }),
+    { seed: 1, numRuns: 5_000 },
+  );
+});
+
+it.each([
+  ['{"h":[],"\\\\":0}', '{"h":1,"\\"":2}', ['h', '"']],
+  ['{"h":[],"\\\\":0}', '{"h":1,"\\u0000":{"n":12345678901234567890.5}}', ['h', '\0']],
+  ['{"caf\\\\":0}', '{"caf\\u00e9" : 2}', ['café']],
+  ['{"a\\\\":0}', '{"a\\n":"\\\\","a\\\\":[{"__proto__":true}]}', ['a\n', 'a\\']],
+])('after %s, the keys of %s are read as they were sent', (before, text, keys) => {
+  parseExact(before);
+  expect(Object.keys(parseExact(text) as object)).toEqual(keys);
+});
+
+it('a text with escaped keys has the same value as one without', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      const [first, second] = parseExact(`[${value},{"\\u0061":${value}}]`) as [unknown, { readonly a: unknown }];
+      expect(canonicalJson(first)).toBe(canonicalJson(parseExact(value)));
+      expect(canonicalJson(second)).toBe(canonicalJson(parseExact(`{"a":${value}}`)));
     }),
     { seed: 1, numRuns: 5_000 },
   );

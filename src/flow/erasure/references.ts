@@ -12,6 +12,8 @@ export interface Reference {
   readonly key: readonly string[];
   /** All columns about the entity, including the key. */
   readonly columns: readonly string[];
+  /** The fields from the row to the object about the entity, by which `extra` holds what has no column. */
+  readonly path: readonly string[];
   /** The complete row is one list element about the entity. */
   readonly isElement: boolean;
 }
@@ -32,13 +34,15 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
             tableNamed(from.table),
             under,
             to.key.map((key) => under + key),
+            [...path, name],
             false,
           ),
         );
       if (field.shape === 'object') {
+        const inner = [...path, name];
         if (observes(field.observation, to))
-          found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.observation, under, to), false));
-        visit(field.fields, under, [...path, name]);
+          found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.observation, under, to), inner, false));
+        visit(field.fields, under, inner);
       }
       if (field.shape === 'list' && field.element.of === 'object') {
         const table = tableNamed(childTableName(from, [...path, name], field.named));
@@ -56,7 +60,7 @@ function elementReferences(
   to: Resource,
 ): Reference[] {
   const own = observes(element.observation, to)
-    ? [referenceIn(table, '', keyUnder(element.observation, '', to), true)]
+    ? [referenceIn(table, '', keyUnder(element.observation, '', to), [], true)]
     : [];
   const inner = Object.entries(element.fields).flatMap(([name, field]) => {
     if (field.shape !== 'object' || !observes(field.observation, to)) return [];
@@ -66,6 +70,7 @@ function elementReferences(
         table,
         `${name}_`,
         key,
+        [name],
         key.every((column) => element.key.includes(column)),
       ),
     ];
@@ -79,9 +84,15 @@ const observes = (observation: ObservationSpec | undefined, to: Resource): boole
 const keyUnder = (observation: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
   to.key.map((key) => prefix + (observation?.bare ? key.replace(/^urn_/, '') : key));
 
-function referenceIn(table: Reference['table'], prefix: string, key: readonly string[], isElement: boolean): Reference {
+function referenceIn(
+  table: Reference['table'],
+  prefix: string,
+  key: readonly string[],
+  path: readonly string[],
+  isElement: boolean,
+): Reference {
   const names = table.columns.map(({ name }) => name);
-  return { table, key, columns: names.filter((name) => name.startsWith(prefix)), isElement };
+  return { table, key, columns: names.filter((name) => name.startsWith(prefix)), path, isElement };
 }
 
 function tableNamed(name: string): Reference['table'] {

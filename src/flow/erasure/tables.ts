@@ -6,6 +6,7 @@ import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { eraseExtra } from './extra.ts';
 import { referencesTo } from './references.ts';
 import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
 
@@ -84,8 +85,10 @@ async function eraseReferences(
   { table, key }: ErasureTarget,
   touched: TouchedRows,
 ): Promise<void> {
-  for (const { table: of, key: columns, columns: all, isElement } of referencesTo(table)) {
+  for (const { table: of, key: columns, columns: all, path, isElement } of referencesTo(table)) {
     const root = parentOf(of);
+    const inTable = { schema, name: of.name };
+    if (!isElement) await eraseExtra(db, inTable, ['extra'], path, keyEquals(columns, key));
     const parentKey = of.kind === 'root' ? of.key : referenceColumnNames(root.resource.noun, root.key);
     const change = isElement
       ? sql`delete from ${tableId(schema, of.name)}`
@@ -102,15 +105,19 @@ async function eraseReferences(
     for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
     if (of === root && root.changes) {
       const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
-      touched.note(root.changes.name, await eraseLoggedReference(db, schema, root.changes, { columns, all, key, ids }));
+      touched.note(
+        root.changes.name,
+        await eraseLoggedReference(db, schema, root.changes, { columns, all, path, key, ids }),
+      );
     }
   }
 }
 
-/** A reference to the erased entity: its columns, all columns about it, its key, and the rows that hold it now. */
+/** A reference to the erased entity: its columns, all columns and the path about it, its key, and the rows that hold it now. */
 interface LoggedReference {
   readonly columns: readonly string[];
   readonly all: readonly string[];
+  readonly path: readonly string[];
   readonly key: readonly string[];
   readonly ids: readonly (readonly string[])[];
 }
@@ -120,7 +127,7 @@ async function eraseLoggedReference(
   db: QueryExecutorProvider,
   schema: string,
   log: ChangeTable,
-  { columns, all, key, ids }: LoggedReference,
+  { columns, all, path, key, ids }: LoggedReference,
 ): Promise<number> {
   const isSame = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}`);
   const value = key.at(-1) ?? '';
@@ -131,14 +138,20 @@ async function eraseLoggedReference(
     ),
   );
   const isCurrent = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}::text`);
+  const refers = sql`(
+    exists (
+      select from ${tableId(schema, log.name)} o
+      where ${sql.join(isSame, sql` and `)} and o.attribute = ${columns.at(-1) ?? ''}
+        and ${value} in (o.from_value, o.to_value)
+    ) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
+  )`;
+  const logged = sql`c.attribute = 'extra' and ${refers}`;
+  await eraseExtra(db, { schema, name: log.name }, ['from_value', 'to_value'], path, logged);
   const { numAffectedRows } = await sql`
     delete from ${tableId(schema, log.name)} c
-    where c.attribute = any(${arrayLiteral(all)}::text[]) and (
-      exists (
-        select from ${tableId(schema, log.name)} o
-        where ${sql.join(isSame, sql` and `)} and o.attribute = ${columns.at(-1) ?? ''}
-          and ${value} in (o.from_value, o.to_value)
-      ) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
+    where ${refers} and (
+      c.attribute = any(${arrayLiteral(all)}::text[])
+      or (c.attribute = 'extra' and c.from_value is not distinct from c.to_value)
     )`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }

@@ -84,6 +84,9 @@ function daysOf(
   return [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
 }
 
+/** A larger sum has no place in its column: two absurd counts would put the complete answer into quarantine. */
+const LARGEST_BIGINT = 2n ** 63n - 1n;
+
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
 /** A function that finds a daily number in an observation. */
@@ -98,7 +101,8 @@ function measureReader({ slots, children }: RootTable, { column, sum }: DailyMea
     if (!rows) return null;
     // BigInt is exact, because counts may exceed the range of numbers. Negative counts mean hidden.
     const counts = rows.map((row) => BigInt(String(row[sum.place] ?? 0)));
-    return String(counts.reduce((total, count) => (count > 0n ? total + count : total), 0n));
+    const total = counts.reduce((sum, count) => (count > 0n ? sum + count : sum), 0n);
+    return total > LARGEST_BIGINT ? null : String(total);
   };
 }
 
