@@ -3,8 +3,8 @@
  * request is recorded as sent before it leaves. Each operation is one statement for many rows; both also exist as one
  * statement, so that the call after an answer waits for only one commit.
  */
-import { type QueryCreator, sql } from 'kysely';
-import { precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
+import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
 import type { Received } from './fresh-answers.ts';
@@ -47,7 +47,7 @@ export interface RequestToSend {
  * the state of their requests.
  */
 export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]): Promise<(string | undefined)[]> {
-  const { rows } = await ops.executeQuery(storingIn(ops)(await answerValues(storing)));
+  const { rows } = await execute(ops, storingIn(ops)(await answerValues(storing)), storing.length);
   return idsOf(storing, rows);
 }
 
@@ -60,7 +60,7 @@ export async function markSent(
   lease: Lease,
   sending: readonly RequestToSend[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await ops.executeQuery(markingBy(lease)(ops)(sendingValues(sending)));
+  const { rows } = await execute(ops, markingBy(lease)(ops)(sendingValues(sending)), sending.length);
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -72,7 +72,7 @@ export async function storeAndMarkSent(
   sending: readonly RequestToSend[],
 ): Promise<{ readonly answerIds: readonly (string | undefined)[]; readonly sentIds: ReadonlySet<string> }> {
   const values = { ...(await answerValues(storing)), ...sendingValues(sending) };
-  const { rows } = await ops.executeQuery(bothBy(lease)(ops)(values));
+  const { rows } = await execute(ops, bothBy(lease)(ops)(values), sending.length);
   const marked = rows.flatMap(({ id, answer_id: answerId }) => (answerId === null ? [id] : []));
   return { answerIds: idsOf(storing, rows), sentIds: new Set(marked) };
 }
@@ -80,6 +80,20 @@ export async function storeAndMarkSent(
 interface StoredRow {
   readonly id: string;
   readonly answer_id: string | null;
+}
+
+/**
+ * The statements are planned once for each connection after this many requests. A plan made while the ledger is small
+ * would read it completely, also when it has grown.
+ */
+const PLANNED_FROM = 300;
+
+const counters = new WeakMap<Ops, number>();
+
+async function execute<Row>(ops: Ops, query: CompiledQuery<Row>, requests: number) {
+  const count = (counters.get(ops) ?? 0) + requests;
+  counters.set(ops, count);
+  return ops.executeQuery(count < PLANNED_FROM ? query : { ...query, sql: query.sql + PLANNED_ONCE });
 }
 
 function idsOf(storing: readonly AnswerToStore[], rows: readonly StoredRow[]): (string | undefined)[] {
@@ -107,7 +121,7 @@ const ANSWER_COLUMNS = {
   position: ['int', (_, index) => index],
 } as const satisfies Columns<PackedAnswer>;
 
-const ANSWERS = ['bodies', ...namesOf(ANSWER_COLUMNS)] as const;
+const ANSWERS = ['bodies', 'answers', ...namesOf(ANSWER_COLUMNS)] as const;
 type AnswerParameters = Parameters<(typeof ANSWERS)[number]>;
 
 async function answerValues(storing: readonly AnswerToStore[]) {
@@ -121,6 +135,7 @@ async function answerValues(storing: readonly AnswerToStore[]) {
   });
   return {
     // All bodies are sent as one value and split by the server, since an array would be sent as text at twice the size.
+    answers: packed.length,
     bodies: bodies.length === 1 ? bodies[0]?.bytes : Buffer.concat(bodies.map(({ bytes }) => bytes)),
     ...arraysOf(packed, ANSWER_COLUMNS),
   };
@@ -135,10 +150,20 @@ const SENDING_COLUMNS = {
   until: ['timestamptz', ({ fresh }) => fresh?.until ?? null],
 } as const satisfies Columns<RequestToSend>;
 
-const SENDINGS = namesOf(SENDING_COLUMNS);
+const SENDINGS = ['sendings', ...namesOf(SENDING_COLUMNS)] as const;
 type SendingParameters = Parameters<(typeof SENDINGS)[number]>;
 
-const sendingValues = (sending: readonly RequestToSend[]) => arraysOf(sending, SENDING_COLUMNS);
+const sendingValues = (sending: readonly RequestToSend[]) => ({
+  sendings: sending.length,
+  ...arraysOf(sending, SENDING_COLUMNS),
+});
+
+/**
+ * The rows with a limit of as many as there are. The planner expects few rows of an unknown limit, and keeps a plan only
+ * if it expects that a plan for the given arrays would not be cheaper.
+ */
+const limited = <Row>(rows: RawBuilder<Row>, count: RawBuilder<unknown>) =>
+  sql<Row>`(select * from ${rows} as given limit ${count}::bigint)`;
 
 const storingIn = memoizeByObject((ops: Ops) => precompiled(ANSWERS, (given) => settingStored(answered(ops, given))));
 
@@ -166,7 +191,7 @@ function answered(ops: Ops, given: AnswerParameters) {
   return ops
     .with('received', (db) =>
       db
-        .selectFrom(rowsOfArrays(ANSWER_COLUMNS, given).as('s'))
+        .selectFrom(limited(rowsOfArrays(ANSWER_COLUMNS, given), given.answers).as('s'))
         .selectAll()
         .select(sql<Buffer>`substring(${given.bodies}::bytea from start for size)`.as('body')),
     )
@@ -230,7 +255,7 @@ const settingStored = (
 function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
   return ops
     .updateTable('requests')
-    .from(rowsOfArrays(SENDING_COLUMNS, given).as('t'))
+    .from(limited(rowsOfArrays(SENDING_COLUMNS, given), given.sendings).as('t'))
     .set((eb) => ({
       state: 'sent',
       attempts: sql`attempts + 1`,

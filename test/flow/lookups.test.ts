@@ -1,8 +1,9 @@
 /** What calls and loads look up in the ledger is found by key, whatever the planner last learned of its tables. */
-import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { CompiledQuery, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
+import { PLANNED_ONCE } from '../../src/warehouse/sql/compile-once.ts';
+import { eachWarehouse, embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { withStatementSpy } from './statement-spy.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
@@ -92,5 +93,38 @@ syncs: { many: { endpoint: pronet.group, max_age: 1d, for_each: { group: ${JSON.
     expect(only(await scene.sync(yaml, { warehouse: listening }))).toMatchObject({ exitCode: 0, answers: 300 });
     expect(plans.length).toBeGreaterThan(3);
     expect(plans.filter((plan) => /Seq Scan on answers/.test(plan))).toEqual([]);
+  });
+});
+
+describe('the server keeps the plans of statements for each answer', () => {
+  const openServer = postgresWarehouses();
+
+  /** The generic plans of kept statements at their first use, in a run of so many requests. */
+  async function keptPlans(requests: number): Promise<string[]> {
+    const warehouse = await openServer();
+    const plans = new Map<string, string>();
+    const listening = withStatementSpy(warehouse, {
+      statement: async (text, work) => {
+        if (text.endsWith(PLANNED_ONCE) && text.includes('"requests"') && !plans.has(text)) {
+          const explain = CompiledQuery.raw(`explain (generic_plan) ${text.slice(0, -PLANNED_ONCE.length)}`);
+          const { rows } = await warehouse.db.executeQuery<Record<'QUERY PLAN', string>>(explain);
+          plans.set(text, rows.map((row) => row['QUERY PLAN']).join('\n'));
+        }
+        return work();
+      },
+    });
+    const { run } = await runsOf(warehouse, 'pronet.group', requests, 32);
+    await run({ warehouse: listening });
+    return [...plans.values()];
+  }
+
+  it('only if they find requests and answers by their indexes', async () => {
+    const plans = await keptPlans(500);
+    expect(plans).not.toEqual([]);
+    expect(plans.filter((plan) => /Seq Scan on (requests|answers)/.test(plan))).toEqual([]);
+  });
+
+  it('not while the ledger is small', async () => {
+    expect(await keptPlans(50)).toEqual([]);
   });
 });
