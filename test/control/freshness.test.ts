@@ -56,6 +56,24 @@ anyWarehouse('an answer that is fresh', (open) => {
     expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 0, sent: 2, exitCode: 0 });
   });
 
+  it('of this invocation serves the other syncs of a refresh, and earlier ones serve none', async () => {
+    const respond = (): undefined => {
+      scene.clock.advance(1);
+    };
+    const scene: Scene = await sceneIn(await open(), { respond });
+    const yaml = `${one('first')}  second:${SYNC}\n  always:${SYNC.replace('max_age: 7d', '')}\n`;
+    await scene.sync(yaml);
+
+    for (const invocation of [1, 2]) {
+      const { syncs } = await scene.sync(yaml, { refresh: true });
+      expect(syncs, `refresh ${invocation}`).toMatchObject([
+        { sync: 'first', exitCode: 0, fresh: 0, sent: 2 },
+        { sync: 'second', exitCode: 0, fresh: 2, sent: 0 },
+        { sync: 'always', exitCode: 0, fresh: 0, sent: 2 },
+      ]);
+    }
+  });
+
   it('may have no items, or say that the entity does not exist', async () => {
     let calls = 0;
     const scene = await sceneIn(await open(), {
