@@ -54,7 +54,7 @@ export async function runSyncs(
       else {
         const run = {
           definition,
-          options,
+          options: { ...options, invokedAt: startedAt },
           budget,
           rowCounter: statistics,
           spooled,

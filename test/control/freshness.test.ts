@@ -2,7 +2,9 @@
 import { expect, it } from 'vitest';
 import { openClient } from '../../src/extract/client.ts';
 import type { FlowEffects } from '../../src/flow/run/invocation.ts';
+import { POSTPONED_MS } from '../../src/flow/run/execute.ts';
 import { readStatus } from '../../src/insight/status.ts';
+import type { Summary } from '../../src/ledger/summary.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
@@ -54,6 +56,24 @@ anyWarehouse('an answer that is fresh', (open) => {
     expect(only(await scene.sync(one('first'), { refresh: true }))).toMatchObject({ fresh: 0, sent: 2 });
     scene.clock.advance(7 * DAY_MS + 1);
     expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 0, sent: 2, exitCode: 0 });
+  });
+
+  it('of this invocation serves the other syncs of a refresh, and earlier ones serve none', async () => {
+    const respond = (): undefined => {
+      scene.clock.advance(1);
+    };
+    const scene: Scene = await sceneIn(await open(), { respond });
+    const yaml = `${one('first')}  second:${SYNC}\n  always:${SYNC.replace('max_age: 7d', '')}\n`;
+    await scene.sync(yaml);
+
+    for (const invocation of [1, 2]) {
+      const { syncs } = await scene.sync(yaml, { refresh: true });
+      expect(syncs, `refresh ${invocation}`).toMatchObject([
+        { sync: 'first', exitCode: 0, fresh: 0, sent: 2 },
+        { sync: 'second', exitCode: 0, fresh: 2, sent: 0 },
+        { sync: 'always', exitCode: 0, fresh: 0, sent: 2 },
+      ]);
+    }
   });
 
   it('may have no items, or say that the entity does not exist', async () => {
@@ -154,6 +174,38 @@ syncs:
       "select distinct request_key from sluice.pronet_user_search_hits where sync = 'first'",
     );
     expect(hits.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('and is being bought for another sync is awaited', async () => {
+    const scene = await sceneIn(await open());
+    const search = (name: string): string => `${service({ in_flight: 2 })}
+syncs:
+  ${name}: { endpoint: pronet.search.users, request: { title: data engineer, count: 50 }, max_age: 7d }
+`;
+    const postponed = Promise.withResolvers<void>();
+    const sleep: Scene['clock']['sleep'] = (ms, ...rest) => {
+      if (ms === POSTPONED_MS) postponed.resolve();
+      return scene.clock.sleep(ms, ...rest);
+    };
+    let second: Promise<Summary> | undefined;
+    const opened: FlowEffects['openClient'] = (options) => {
+      const client = openClient(options);
+      return {
+        ...client,
+        send: async (call) => {
+          second ??= scene.sync(search('second'), { sleep }).finally(postponed.resolve);
+          await postponed.promise;
+          return client.send(call);
+        },
+      };
+    };
+
+    const first = only(await scene.sync(search('first'), { effects: { openClient: opened } }));
+
+    expect(first).toMatchObject({ exitCode: 0, sent: 1, fresh: 0 });
+    expect(await second).toMatchObject({ syncs: [{ exitCode: 0, state: 'complete', sent: 0, fresh: 1 }] });
+    expect(scene.arrived()).toHaveLength(1);
+    expect(await select(scene.warehouse, hitsOf('second'))).toEqual(await select(scene.warehouse, hitsOf('first')));
   });
 
   it('and loaded for another sync changes no row of it', async () => {

@@ -99,6 +99,44 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', sent: 0 });
   });
 
+  it('is requested once in an invocation whose syncs share the request, and is a gap of each', async () => {
+    const service = cutting(() => true);
+    const respond = (request: RespondRequest): Responded | undefined => {
+      scene.clock.advance(1);
+      return service.respond(request);
+    };
+    const scene: Scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const sync = filings('max_age: 30d');
+    const yaml = `${sync}${sync.slice(sync.indexOf('  filings:')).replace('filings:', 'others:')}`;
+
+    for (const invocation of [1, 2, 3, 4]) {
+      const { syncs } = await scene.sync(yaml);
+      expect(syncs).toMatchObject([
+        { exitCode: 4, unreadable: 1, truncated: 1 },
+        { exitCode: 4, unreadable: 1, truncated: 1 },
+      ]);
+      expect(bodies(scene)).toHaveLength(invocation <= 3 ? 1 : 0);
+      expect(await view(scene, 'select count(*)::int as n from sluice.quarantined_items where is_open')).toEqual([
+        { n: Math.min(invocation, 3) },
+      ]);
+      expect(await view(scene, 'select sync, complete_share from sluice.sync_coverage order by sync')).toEqual([
+        { sync: 'filings', complete_share: 0 },
+        { sync: 'others', complete_share: 0 },
+      ]);
+      scene.clock.advance(HOUR_MS);
+    }
+    service.state.isCut = () => false;
+    const { syncs } = await scene.sync(yaml, { refresh: true });
+    expect(syncs).toMatchObject([
+      { exitCode: 0, unreadable: 0 },
+      { exitCode: 0, unreadable: 0, sent: 0 },
+    ]);
+    expect(await view(scene, 'select complete_share from sluice.sync_coverage')).toEqual([
+      { complete_share: 1 },
+      { complete_share: 1 },
+    ]);
+  });
+
   it('from a service that always truncates it is requested three times in all, then reported until --refresh', async () => {
     const service = cutting(() => true);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });

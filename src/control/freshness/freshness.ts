@@ -4,7 +4,7 @@ import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './b
 import { freshAnswersByKey, type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
-import { failingRequests } from '../../ledger/failures/unreadable-answers.ts';
+import { failingRequests, unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
 import type { Task } from '../../plan/task.ts';
@@ -14,26 +14,35 @@ import { normalizedName, requestedName } from '../../service/names/entity-name.t
 import { requestKeyOf } from '../../service/request-key.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
+/** The ages at which answers serve requests, counted from `now`. */
+interface Ages {
+  readonly maxAgeOf: MaxAgeOf;
+  readonly now: Date;
+  readonly invokedAt?: Date | undefined;
+}
+
 /**
  * Returns what stored answers mean for these tasks. A fresh answer to the same request, or about the same entity,
- * serves a task. A task whose last answers were unreadable is not sent now.
+ * serves a task. A task whose last answers were unreadable is not sent now. An unreadable answer that
+ * another sync got after `invokedAt` serves a task too, so that an invocation makes one attempt.
  */
 export async function freshFor(
   ops: Ops,
   endpoint: Endpoint,
   tasks: readonly Task[],
-  maxAgeOf: MaxAgeOf,
-  now: Date,
+  { maxAgeOf, now, invokedAt }: Ages,
 ): Promise<AnswerAvailability> {
   const aged = tasks.flatMap(({ requestKey, request, input }) => {
     const maxAgeMs = maxAgeOf(input);
     return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
   });
   const fresh = await freshAnswers(ops, endpoint, aged);
-  const failing = await failingRequests(
-    ops,
-    aged.filter(({ requestKey }) => !fresh.has(requestKey)),
-  );
+  const unserved = aged.filter(({ requestKey }) => !fresh.has(requestKey));
+  const failing = await failingRequests(ops, unserved);
+  if (invokedAt) {
+    const rest = unserved.filter(({ requestKey }) => !failing.has(requestKey));
+    for (const [key, answerId] of await unreadableAfter(ops, rest, invokedAt)) fresh.set(key, answerId);
+  }
   return { fresh, failing };
 }
 

@@ -65,6 +65,20 @@ export async function agesOfSync(ops: Ops, { endpoint, maxAgeMs, autoAge }: Aged
   return (requestKey) => learnedAgeMs(histories.get(requestKey), autoAge);
 }
 
+/** Limits the ages, which count from `now`, to answers received after an instant. */
+export const receivedAfter =
+  (maxAgeOf: MaxAgeOf, instant: Date, now: Date): MaxAgeOf =>
+  (fields) =>
+    smaller(maxAgeOf(fields), now.getTime() - instant.getTime() - 1);
+
+/** Increases the ages by the time since an instant. */
+export const grownSince =
+  (maxAgeOf: MaxAgeOf, since: Date, now: () => Date): MaxAgeOf =>
+  (fields) => {
+    const maxAgeMs = maxAgeOf(fields);
+    return maxAgeMs === undefined ? undefined : maxAgeMs + now().getTime() - since.getTime();
+  };
+
 /** Undefined counts as the smallest. */
 const smaller = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? undefined : Math.min(one, other);

@@ -101,7 +101,7 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
     const tasks = parts
       .map((part) => taskOf(definition, { ...task.body, ...changedFields(task.request, part) }, task.input, depth))
       .filter(({ requestKey }) => !seen.has(requestKey));
-    const answers = await freshFor(ops, definition.endpoint, tasks, plan.maxAgeOf, now);
+    const answers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf: plan.maxAgeOf, now });
     for (const [key, id] of answers.fresh) fresh.set(key, id);
     for (const { requestKey } of tasks) seen.add(requestKey);
     enter(tasks.filter(({ requestKey }) => !answers.failing.has(requestKey)).map((part) => ({ task: part, root })));

@@ -42,7 +42,7 @@ export async function* failedParts(
   ops: Ops,
   definition: SyncDefinition,
   inputs: Inputs,
-  { failedRun, maxAgeOf, now }: PartContext,
+  { failedRun, maxAgeOf, now, options }: PartContext,
 ): AsyncGenerator<PlanPart> {
   if (failedRun === undefined) return;
   const wanted = new KeySet();
@@ -53,7 +53,7 @@ export async function* failedParts(
     const tasks = failed.filter(
       ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
     );
-    const { fresh } = await freshFor(ops, definition.endpoint, tasks, maxAgeOf, now);
+    const { fresh } = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now, invokedAt: options.invokedAt });
     const forgotten = failed.length - tasks.length;
     // Requests that no other run would send again, because their answers were lost or unreadable, are sent too.
     yield { tasks, fresh, givenUp: new Set(), failing: new Map(), covered: 0, reliedInputs: [], forgotten, maxAgeOf };

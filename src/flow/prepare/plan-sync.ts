@@ -8,7 +8,13 @@ import type { Run } from '../../ledger/runs.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { inputFiles } from '../../plan/input-files.ts';
 import { type Inputs, openInputs } from '../../plan/inputs.ts';
-import { agesOfSync, type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../control/freshness/max-age.ts';
+import {
+  agesOfSync,
+  type MaxAgeOf,
+  maxAgesOf,
+  mayHaveInputAges,
+  receivedAfter,
+} from '../../control/freshness/max-age.ts';
 import { planTasks } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
 import { UsageError } from '../../errors.ts';
@@ -54,9 +60,9 @@ export async function planSync(
   const inputs = await inputsOf(warehouse, definition);
   const ops = operationsOf(warehouse);
   const watermarks = assumed ?? (await readWatermarks(ops, definition.name));
-  const maxAgeOf = options.refresh
-    ? neverFresh
-    : sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks, now);
+  const ages = async (): Promise<MaxAgeOf> =>
+    sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks, now);
+  const maxAgeOf = options.refresh ? await agesOfRefresh(ages, options, now) : await ages();
   const failedRun = options.failed ? await repeatedRun(ops, definition, options) : undefined;
   const context = { options, watermarks, failedRun, maxAgeOf, now };
   const planned = options.failed ? failedParts : planParts;
@@ -82,7 +88,7 @@ async function* planParts(
     const planned = tasks.filter(
       ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
     );
-    const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
+    const stored = await freshFor(ops, definition.endpoint, planned, { maxAgeOf, now, invokedAt: options.invokedAt });
     const fresh = new Map([
       ...(options.refresh ? [] : await freshAnswersByKey(ops, readSince, { withMissing: false })),
       ...stored.fresh,
@@ -176,6 +182,13 @@ export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Prom
 
 /** No answer is fresh. */
 const neverFresh: MaxAgeOf = () => undefined;
+
+/** The maximum ages of a refresh: only an answer that another sync of the invocation got serves. */
+const agesOfRefresh = async (
+  ages: () => Promise<MaxAgeOf>,
+  { invokedAt }: Pick<PlanOptions, 'invokedAt'>,
+  now: Date,
+): Promise<MaxAgeOf> => (invokedAt ? receivedAfter(await ages(), invokedAt, now) : neverFresh);
 
 /** The maximum ages for a continued run. Inputs may set them or answers teach them, and the ledger does not store them. */
 export async function rereadMaxAges(

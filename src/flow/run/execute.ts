@@ -27,6 +27,7 @@ import { type Loader, openLoader, pointsOf } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
 import type { PointsMeter } from '../points/ticket.ts';
 import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
+import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { type AnswerStore, type StoreContext, openAnswerStore } from './store-answers.ts';
 import { openTaskGroup, type TaskGroup } from '../../async/task-group.ts';
@@ -54,6 +55,8 @@ export interface ExecuteContext extends StoreContext {
  */
 const AHEAD_EACH = 2;
 const AHEAD = 200;
+/** Wait before the next look at requests that other runs are buying. */
+export const POSTPONED_MS = 500;
 /** Answers that may wait for the loader before sending pauses. */
 const BACKLOG = 1000;
 
@@ -97,6 +100,8 @@ class RunExecution {
   #connected: Promise<void> | undefined;
   /** More may be planned than the last look at the ledger found. */
   #hasNews = false;
+  /** A request waits for the call of another run for the same request. */
+  #isPostponed = false;
 
   constructor(context: ExecuteContext, splitter: Splitter, lostBefore: LostByRequest, signal: AbortSignal) {
     this.#context = context;
@@ -157,7 +162,12 @@ class RunExecution {
       if (requests.length > 0)
         await this.#requests.waitUntil(() => this.#requests.size() < ahead || this.#isStopping());
       else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
-      else if (!this.#hasNews && (await this.#loader.loadWaiting()) === 0) return;
+      else if (!this.#hasNews && (await this.#loader.loadWaiting()) === 0) {
+        if (!this.#isPostponed) return;
+        this.#isPostponed = false;
+        last = '0';
+        await orAborted(this.#context.sleep(POSTPONED_MS, this.#controller.signal), this.#controller.signal);
+      }
     }
   }
 
@@ -244,7 +254,10 @@ class RunExecution {
     if (end.as === 'stored') return;
     leaveSplitter();
     if (end.as === 'elsewhere' && freshWithin(context, request)) {
-      await this.#loader.findServing(request);
+      if ((await this.#loader.findServing(request)) === undefined) {
+        this.#isPostponed = true;
+        return;
+      }
       this.#lookAgain();
     }
     if (end.as === 'stopped') this.#controller.stopWith(end);

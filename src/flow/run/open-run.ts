@@ -1,4 +1,5 @@
 /** The run of a sync: what earlier processes paid for, then the run itself, prepared and ready to execute. */
+import { grownSince } from '../../control/freshness/max-age.ts';
 import { syncBudget } from '../../control/budget/budget.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
@@ -80,7 +81,8 @@ export async function openRun(
     lease,
     budget: await syncBudget(warehouse, config.budget, definition, budget, effects),
     prices,
-    maxAgeOf,
+    // The ages of a refresh grow with the run, so that they always reach back to its start.
+    maxAgeOf: options.refresh ? grownSince(maxAgeOf, startedAt, effects.now) : maxAgeOf,
     requestLimit: options.limit,
     lost,
     rowCounter,

@@ -5,6 +5,7 @@ import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
 import type { SpooledFiles } from '../../recovery/spool/spool.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
 import type { ExpectedPlan } from '../saved-plan/expected-plan.ts';
+import type { PlanOptions } from '../prepare/plan-hash.ts';
 import type { RowCounter } from './analyze-tables.ts';
 import type { ShareOptions } from './share-run.ts';
 import type { RunStop } from './stop-controller.ts';
@@ -32,7 +33,7 @@ export interface SyncOptions {
 
 export interface SyncRun {
   readonly definition: SyncDefinition;
-  readonly options: Omit<SyncOptions, 'names' | 'maxPoints' | 'plan'>;
+  readonly options: Omit<SyncOptions, 'names' | 'maxPoints' | 'plan'> & Pick<PlanOptions, 'invokedAt'>;
   readonly budget: MeteredBudget;
   readonly rowCounter: RowCounter;
   /** Answers of all syncs that were on disk at the start. */

@@ -1,6 +1,7 @@
 /**
  * Plans what follows an answer: the next page, the parts of a question whose answer was full, and the coverage record.
  */
+import { sql } from 'kysely';
 import { type Row, servedBy, rowsServed } from './served-rows.ts';
 import { nextPages, NOTHING, type Walks, stepOf } from './walk-pages.ts';
 import type { RunContext } from '../run/run-context.ts';
@@ -139,7 +140,7 @@ async function planParts(
     ),
   );
   const now = context.now();
-  const freshAnswers = await freshFor(ops, context.definition.endpoint, tasks, context.maxAgeOf, now);
+  const freshAnswers = await freshFor(ops, context.definition.endpoint, tasks, { maxAgeOf: context.maxAgeOf, now });
   const added = await planRequests(ops, context.run, tasks, { at: now, parentId: row.id, freshAnswers });
   context.onPlanned(added);
   return added;
@@ -175,6 +176,21 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
         ]),
         // Another sync bought it and has not loaded it yet.
         eb('a.loaded_at', 'is', null),
+        // A gap of the other sync is one of this sync too, until an answer that can be read serves both.
+        eb.and([
+          eb.lit(endpoint.paging.by !== 'once'),
+          eb.or([
+            eb('a.unreadable', '=', sql<boolean>`true`),
+            eb.exists(
+              eb
+                .selectFrom('coverage as c')
+                .select('c.id')
+                .whereRef('c.request_key', '=', 'r.request_key')
+                .where('c.sync', '=', name)
+                .where('c.unreadable', '=', sql<boolean>`true`),
+            ),
+          ]),
+        ]),
         eb.lit(endpoint.paging.by === 'cursor'),
       ]),
     )

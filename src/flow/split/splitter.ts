@@ -217,7 +217,7 @@ export async function splitPlanned(
             Math.max(depth, 1),
           ),
         );
-        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, context.maxAgeOf, at);
+        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf: context.maxAgeOf, now: at });
         const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
         return { added, depth };
       }),

@@ -55,6 +55,25 @@ export async function failingRequests(ops: Ops, asked: readonly RequestWithin[])
   return found;
 }
 
+/** Returns the newest unreadable answer to each of these requests received after an instant, by request key. */
+export async function unreadableAfter(
+  ops: Ops,
+  asked: readonly RequestWithin[],
+  instant: Date,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const since = new Date(instant.getTime() + 1);
+  const within = asked.map((one) => ({ ...one, since }));
+  for (let start = 0; start < within.length; start += ROWS_PER_STATEMENT) {
+    const rows = await answersWithin(ops, within.slice(start, start + ROWS_PER_STATEMENT))
+      .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
+      .where('a.unreadable', '=', sql<boolean>`true`)
+      .execute();
+    for (const { request_key: key, id } of rows) found.set(key, id);
+  }
+  return found;
+}
+
 const NO_REASON = 'the complete answer is quarantined';
 
 async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
