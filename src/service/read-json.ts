@@ -1,6 +1,6 @@
 /** Parses JSON as `JSON.parse` does, but never takes a key for another one. */
 
-/** What `JSON.parse` tells of the source of a number. */
+/** The source of a number, as `JSON.parse` reports it. */
 export interface NumberSource {
   readonly source?: string;
 }
