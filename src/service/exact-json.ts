@@ -1,5 +1,5 @@
 /** Parses JSON without losing digits or keys: a number that a double would round keeps its exact digits. */
-import { readJson } from './read-json.ts';
+import { type NumberSource, parseJsonText } from './read-json.ts';
 import { withoutTrailing } from './trailing.ts';
 
 /**
@@ -9,26 +9,15 @@ import { withoutTrailing } from './trailing.ts';
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{2})[\d.eE+-]*(?:[,\]}\s]|$)/;
 
 /**
- * Matches texts with an escape in a key. `JSON.parse` of Node 24 compares such a key, undecoded, with a key that an
- * earlier object had in its place, and takes the earlier one: after a key `\`, the key `"` becomes `\`
- * (https://github.com/nodejs/node/issues/63785).
- */
-const HAS_ESCAPED_KEY = /\\(?:u[0-9a-fA-F]{4}|[^u])[^"\\]*"\s*:/;
-
-/**
  * The value of a JSON text, with raw JSON for each number that a double would round. Throws what `JSON.parse` throws.
  */
-export function parseExact(text: string): unknown {
-  const value: unknown = MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
-  return HAS_ESCAPED_KEY.test(text) ? readJson(text, numberOf) : value;
-}
-
-const numberOf = (source: string): unknown => exactNumber('', Number(source), { source });
+export const parseExact = (text: string): unknown =>
+  parseJsonText(text, MAY_LOSE_DIGITS.test(text) ? exactNumber : undefined);
 
 /** Postgres' numeric holds 131,072 digits. Real values are far below, so longer numbers are kept as text. */
 const LONGEST_NUMBER = 1000;
 
-function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+function exactNumber(_key: string, value: unknown, context?: NumberSource): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   const exact = plainDecimal(context.source);
   if (exact === undefined) return context.source;

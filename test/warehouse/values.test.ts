@@ -149,6 +149,11 @@ describe('JSON', () => {
     expect(parseJson(text)).toEqual(value);
   });
 
+  it('has the keys that were sent, whatever was parsed before', () => {
+    parseJson('{"!":[],"\\\\":0}');
+    expect(parseJson('{"!":1,"\\"":2}')).toEqual({ '!': 1, '"': 2 });
+  });
+
   it('may have a key that objects have already', () => {
     expect(JSON.stringify(parseJson('{"__proto__":{"a":9007199254740993}}'))).toBe(
       '{"__proto__":{"a":"9007199254740993"}}',

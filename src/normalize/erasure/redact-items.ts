@@ -84,7 +84,7 @@ function mappedFields(wire: JsonObject, of: (name: string, value: unknown) => [s
 function entity(resource: Resource, value: JsonObject, outer: Walk): JsonObject {
   const walk = { ...outer, resource };
   if (isTombstone(value) || !isForgotten(resource, value, false, walk))
-    return fieldsOf(resource.fields, value, walk, hasKey(resource, value, false, walk));
+    return fieldsOf(resource.fields, value, walk, otherOf(resource, value, false, walk));
   return found(value, walk, tombstone(remainsOf(resource.fields, value, walk)));
 }
 
@@ -112,11 +112,18 @@ function found<T>(value: JsonObject, { onFound }: Walk, replacement: T): T {
   return replacement;
 }
 
-/** The fields without the entity. Another entity's own names stay, since aliases can change hands. */
-const fieldsOf = (fields: Fields, wire: JsonObject, walk: Walk, isOther = false): JsonObject =>
+/** An entity that is not forgotten. */
+interface Other {
+  readonly table: string;
+  /** The fields that hold its key. */
+  readonly keyFields: readonly string[];
+}
+
+/** The fields without the entity. Another entity's own names stay, since aliases can change hands, and so does its key. */
+const fieldsOf = (fields: Fields, wire: JsonObject, walk: Walk, other?: Other): JsonObject =>
   mappedFields(wire, (name, value) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (isOther && isOwnName(name, value, cleaningOf(walk))) return [name, value];
+    if (other && (isItsKey(other, name, value, walk) || isOwnName(name, value, cleaningOf(walk)))) return [name, value];
     if (!field) return cleanedEntry(name, value, cleaningOf(walk));
     return [name, value === null ? value : fieldOf(field, value, walk)];
   });
@@ -131,7 +138,7 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
       if (!isObject(value)) return redactValue(value, walk);
       return isObservedForgotten(field.observation, value, walk)
         ? found(value, walk, {})
-        : fieldsOf(field.fields, value, walk, isOtherObserved(field.observation, value, walk));
+        : fieldsOf(field.fields, value, walk, otherObserved(field.observation, value, walk));
     case 'list':
       return Array.isArray(value)
         ? mapped(value, (element: unknown) => elementOf(field.element, element, walk))
@@ -157,14 +164,14 @@ function elementOf(element: ListElement, value: unknown, walk: Walk): unknown {
     if (field.shape !== 'object' || !isObject(inner) || !isObservedForgotten(field.observation, inner, walk)) continue;
     if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, tombstone());
   }
-  return fieldsOf(element.fields, value, walk, isOtherObserved(element.observation, value, walk));
+  return fieldsOf(element.fields, value, walk, otherObserved(element.observation, value, walk));
 }
 
 const isObservedForgotten = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
   observation !== undefined && isForgotten(resourceOf(observation, value), value, observation.bare === true, walk);
 
-const isOtherObserved = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
-  observation !== undefined && hasKey(resourceOf(observation, value), value, observation.bare === true, walk);
+const otherObserved = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): Other | undefined =>
+  observation && otherOf(resourceOf(observation, value), value, observation.bare === true, walk);
 
 function resourceOf(observation: ObservationSpec, value: JsonObject): Resource {
   const urn = observation.bare ? value : value['urn'];
@@ -179,8 +186,23 @@ function keyOf(resource: Resource, value: JsonObject, isBare: boolean, walk: Wal
   return present.length === key.length ? present : undefined;
 }
 
-const hasKey = (resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): boolean =>
-  keyOf(resource, value, isBare, walk) !== undefined;
+/** The entity that an object with a key is. */
+const otherOf = (resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): Other | undefined =>
+  keyOf(resource, value, isBare, walk) && {
+    table: resource.table,
+    keyFields: resource.key.map((name) => {
+      if (isBare) return name.replace(/^urn_/, '');
+      return resource.fields[name] ? name : name.slice(0, name.lastIndexOf('_'));
+    }),
+  };
+
+/** True if the field holds the entity's key. Forgotten entities of other tables may have an id with the same digits. */
+function isItsKey({ table, keyFields }: Other, field: string, value: unknown, { forgotten }: Walk): boolean {
+  if (!keyFields.includes(field)) return false;
+  const isUrn = isObject(value) && Object.keys(value).every((name) => name === 'type' || name === 'value');
+  const text = textOf(isUrn ? value['value'] : value);
+  return text !== undefined && !forgotten.isName(table, text);
+}
 
 /**
  * An object without a key is identified by its names. An object with another key is identified only by ids that never

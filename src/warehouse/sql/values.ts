@@ -9,6 +9,7 @@
  * - Every other type is text.
  */
 import { types } from 'pg';
+import { type NumberSource, parseJsonText } from '../../service/read-json.ts';
 import { elementTypeOf, TYPE } from './type-oids.ts';
 
 type Parse = (text: string) => unknown;
@@ -18,7 +19,7 @@ const raw: Parse = (text) => text;
 const driverParser = (oid: number): Parse => types.getTypeParser(oid, 'text') as Parse;
 
 /** A reviver for JSON.parse that returns the digits of a number as text if the number would be rounded. */
-function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+function exact(_key: string, value: unknown, context?: NumberSource): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined) return value;
   const rounded = !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
@@ -28,7 +29,7 @@ function exact(_key: string, value: unknown, context?: { readonly source?: strin
 /** The value of a JSON text. An integer above 2^53 becomes the text of its digits. */
 export function parseJson(text: string): unknown {
   // The reviver makes parsing ten times slower, and only numbers of this length need it.
-  return /\d{16}|\d[eE]/.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
+  return parseJsonText(text, /\d{16}|\d[eE]/.test(text) ? exact : undefined);
 }
 
 const SCALARS: ReadonlyMap<number, Parse> = new Map<number, Parse>([

@@ -1,0 +1,46 @@
+/** Items of other entities keep their keys, whatever ids of other tables were forgotten. */
+import { expect, it } from 'vitest';
+import { redactItems } from '../../../src/normalize/erasure/redact-items.ts';
+import { endpointNamed } from '../../../src/service/catalog.ts';
+import type { Forgotten } from '../../../src/service/names/forgotten.ts';
+
+const forgottenIn = (table: string, key: readonly string[], id: string): Forgotten => ({
+  isKey: (of, parts) => of === table && parts.join() === key.join(),
+  isName: (of, text) => of === table && text === id,
+  isTrace: (text) => text === id,
+  scrub: (text) => text.replaceAll(id, 'gone'),
+  pseudonym: 'gone',
+});
+
+function redacted(endpointName: string, item: object, forgotten: Forgotten): unknown {
+  const endpoint = endpointNamed(endpointName);
+  if (!endpoint) throw new Error(`no endpoint ${endpointName}`);
+  const [after] = redactItems(endpoint, { sync: 's', requestKey: 'k', request: {} }, [item], { forgotten });
+  return after;
+}
+
+const ID = '1234567';
+const urn = (type: string, value = ID) => ({ type, value });
+
+it.each([
+  ['pronet.group', { urn: urn('group'), url: `g/${ID}` }, { urn: urn('group'), url: 'g/gone' }],
+  ['pronet.group', { urn: urn('group', 'g'), members: [{ user: { urn: urn('fsd_profile') }, role: ID }] }, undefined],
+  ['sec.search.companies', { accession_number: ID, file_name: ID, document_url: ID }, undefined],
+  ['microblog.user', { rest_id: ID, location: ID }, undefined],
+  ['photoshare.user.posts', { id: ID, user: { id: '42' }, text: ID }, undefined],
+  ['pronet.post.reposts', { urn: urn('activity'), author: { urn: urn('fsd_company'), headline: ID } }, undefined],
+  ['pronet.post.reposts', { urn: urn('activity', 'p'), mentioned: [{ urn: urn('school') }], text: ID }, undefined],
+])(
+  '%s: an entity with the same digits as a forgotten photo profile keeps its key, of %j',
+  (endpoint, item, expected) => {
+    const after = redacted(endpoint, item, forgottenIn('photoshare_users', [ID], ID));
+    const texts = /"(url|document_url|location|text|headline|role)":"1234567"/g;
+    expect(after).toEqual(expected ?? JSON.parse(JSON.stringify(item).replaceAll(texts, '"$1":"gone"')));
+  },
+);
+
+it('a key that is a name of the forgotten entity in its own table does not stay', () => {
+  const forgotten = forgottenIn('pronet_users', ['fsd_profile', 'ACoAA1'], 'ACoAA1');
+  const post = { urn: urn('activity', 'p'), author: { urn: urn('fs_mini', 'ACoAA1'), name: 'Ann' } };
+  expect(JSON.stringify(redacted('pronet.post.reposts', post, forgotten))).not.toContain('ACoAA1');
+});
