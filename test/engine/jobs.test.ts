@@ -107,6 +107,27 @@ eachWarehouse('the jobs', (open) => {
 });
 
 anyWarehouse('the jobs of workers', (open) => {
+  it('reach the next worker with the data that the last one stored in them', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
+    const got: JobData[] = [];
+    const twice = Promise.withResolvers<void>();
+    await jobs.work('sync', 1, async ({ data, saveData }) => {
+      got.push(data);
+      if (got.length === 2) {
+        twice.resolve();
+        return { as: 'done' };
+      }
+      await saveData({ ...data, tries: 2 });
+      // As after the death of a worker, but without the wait.
+      await sql`update sluice_jobs.job set retry_delay = 0 where name = 'sync'`.execute(warehouse.db);
+      return { as: 'failed', because: 'it was killed' };
+    });
+    await twice.promise;
+    expect(got).toEqual([syncJob('a'), syncJob('a', 2)]);
+  });
+
   it('of all runs start with the first chunks before the second ones, and a key is active once', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
@@ -128,27 +149,6 @@ anyWarehouse('the jobs of workers', (open) => {
     const { rows } = await sql<{ n: string }>`select count(*) as n from sluice_jobs.job where name = 'chunk'
       and state in ('created', 'retry')`.execute(warehouse.db);
     expect(rows).toEqual([{ n: '0' }]);
-  });
-
-  it('reach the next worker with the data that the last one stored in them', async () => {
-    const warehouse = await open();
-    const jobs = await jobsIn(warehouse);
-    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
-    const got: JobData[] = [];
-    const twice = Promise.withResolvers<void>();
-    await jobs.work('sync', 1, async ({ data, saveData }) => {
-      got.push(data);
-      if (got.length === 2) {
-        twice.resolve();
-        return { as: 'done' };
-      }
-      await saveData({ ...data, tries: 2 });
-      // As after the death of a worker, but without the wait.
-      await sql`update sluice_jobs.job set retry_delay = 0 where name = 'sync'`.execute(warehouse.db);
-      return { as: 'failed', because: 'it was killed' };
-    });
-    await twice.promise;
-    expect(got).toEqual([syncJob('a'), syncJob('a', 2)]);
   });
 
   it('begin a child when all its parents ended well and none is at it', async () => {

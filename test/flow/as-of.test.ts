@@ -42,6 +42,22 @@ async function lived(scene: Scene, days: number) {
 }
 
 anyWarehouse('the tables as of an earlier time', (open) => {
+  it('need a free name, and leave nothing behind if a signal ends the command', async () => {
+    const scene = await sceneIn(await open());
+    const [day] = await lived(scene, 1);
+    if (!day) throw new Error('nothing was known');
+    await asOf(scene, day.at, 'march');
+    await expect(asOf(scene, day.at, 'march')).rejects.toMatchObject({
+      message: 'replay: the schema march exists',
+      next: 'Drop it with sluice replay --drop march, or choose another name with --schema.',
+    });
+    await expect(asOf(scene, day.at, 'sluice')).rejects.toMatchObject({ next: 'Choose another name with --schema.' });
+    await expect(asOf(scene, day.at, 'No; drop')).rejects.toThrow('--schema is "No; drop"');
+    expect(await asOf(scene, day.at, 'stopped', AbortSignal.abort())).toMatchObject({ answers: 0 });
+    expect(await schemas(scene)).toEqual(['march']);
+    expect(await rowsOf({ ...scene.warehouse, schema: 'march' }, ALL)).toEqual(day.rows);
+  });
+
   it('are those that the warehouse had then, table by table, and the present ones stay as they are', async () => {
     const scene = await sceneIn(await open());
     const known = await lived(scene, 3);
@@ -62,22 +78,6 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect((await scene.replay({ rebuild: true })).exitCode).toBe(0);
     expect(await dropAsOfSchema(scene.warehouse, 'day_1')).toBe(true);
     expect(await schemas(scene)).toEqual(['day_0', 'day_2']);
-  });
-
-  it('need a free name, and leave nothing behind if a signal ends the command', async () => {
-    const scene = await sceneIn(await open());
-    const [day] = await lived(scene, 1);
-    if (!day) throw new Error('nothing was known');
-    await asOf(scene, day.at, 'march');
-    await expect(asOf(scene, day.at, 'march')).rejects.toMatchObject({
-      message: 'replay: the schema march exists',
-      next: 'Drop it with sluice replay --drop march, or choose another name with --schema.',
-    });
-    await expect(asOf(scene, day.at, 'sluice')).rejects.toMatchObject({ next: 'Choose another name with --schema.' });
-    await expect(asOf(scene, day.at, 'No; drop')).rejects.toThrow('--schema is "No; drop"');
-    expect(await asOf(scene, day.at, 'stopped', AbortSignal.abort())).toMatchObject({ answers: 0 });
-    expect(await schemas(scene)).toEqual(['march']);
-    expect(await rowsOf({ ...scene.warehouse, schema: 'march' }, ALL)).toEqual(day.rows);
   });
 
   it('are not loaded from pruned answers, and no schema of users is dropped', async () => {

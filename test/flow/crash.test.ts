@@ -1,7 +1,7 @@
 /** A run that dies at any point and is run again ends like an undisturbed run; stored answers are not bought again. */
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { dyingAt, expireLeases, type Point, STEP } from './crash.ts';
 import { rowsOf, type Rows, select, states } from './rows.ts';
 import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
@@ -21,13 +21,13 @@ const BUSY = { filings: 20_000, companies: 40 };
 
 /** The nth time of each step, so that runs die at their beginning and in the middle of the work. */
 const POINTS: Readonly<Record<string, Point>> = {
+  'inside a load, before it was committed': { when: 'after', statement: STEP.record, nth: 5 },
   'after the ledger was planned': { when: 'before', statement: STEP.send, nth: 1 },
   'after a request was marked sent, before a byte left': { when: 'after', statement: STEP.send, nth: 4 },
   'after the first answer arrived, before it was stored': { when: 'before', statement: STEP.store, nth: 1 },
   'after an answer arrived, before it was stored': { when: 'before', statement: STEP.store, nth: 5 },
   'after an answer was stored, before it was loaded': { when: 'after', statement: STEP.store, nth: 5 },
   'inside the first load, before it was committed': { when: 'after', statement: STEP.record, nth: 1 },
-  'inside a load, before it was committed': { when: 'after', statement: STEP.record, nth: 5 },
   'after everything was loaded, before the run ended': { when: 'before', statement: STEP.end, nth: 1 },
 };
 
@@ -35,7 +35,7 @@ const setting = async (warehouse: Warehouse): Promise<Scene> => sceneIn(warehous
 
 const warnings = ({ notices }: Scene): number => notices.filter(({ level }) => level === 'warn').length;
 
-eachWarehouse('a run that dies', (open) => {
+anyWarehouse('a run that dies', (open) => {
   let undisturbed: Promise<{ readonly rows: Rows; readonly requests: number }> | undefined;
   const leftAlone = async () => {
     const scene = await setting(await open());

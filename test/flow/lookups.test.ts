@@ -3,11 +3,13 @@ import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { PLANNED_ONCE } from '../../src/warehouse/sql/compile-once.ts';
-import { eachWarehouse, embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { IS_LONG } from '../support/long.ts';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { withStatementSpy } from './statement-spy.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
 const open = embeddedWarehouses();
+const openServer = postgresWarehouses();
 
 /** Runs of so many requests, of posts or of groups; nothing is there for anyone. */
 async function runsOf(warehouse: Warehouse, endpoint: string, requests: number, inFlight: number) {
@@ -59,7 +61,8 @@ async function anEarlierRun({ db }: Warehouse): Promise<void> {
   await sql`analyze sluice_ops.requests, sluice_ops.answers`.execute(db);
 }
 
-eachWarehouse('what moves requests on', (openAny) => {
+/** Both kinds plan by the same code, so the embedded one is of the long form. */
+describe.each([openServer, ...(IS_LONG ? [open] : [])])('what moves requests on', (openAny) => {
   it('compares none with all others', async () => {
     const warehouse = await openAny();
     await anEarlierRun(warehouse);
@@ -97,8 +100,6 @@ syncs: { many: { endpoint: pronet.group, max_age: 1d, for_each: { group: ${JSON.
 });
 
 describe('the server keeps the plans of statements for each answer', () => {
-  const openServer = postgresWarehouses();
-
   /** The generic plans of kept statements at their first use, in a run of so many requests. */
   async function keptPlans(requests: number): Promise<string[]> {
     const warehouse = await openServer();

@@ -232,6 +232,31 @@ async function sceneWith(
 }
 
 anyWarehouse('a forgotten person', (open) => {
+  it('takes nothing from a person who has the alias or the name now', async () => {
+    const { scene, answer } = await sceneWith(await open());
+    await forgetIn(scene, [urn.type, urn.value]);
+    const heir = { ...other, urn: { type: 'fsd_profile', value: 'ACoHeir' }, alias: ALIAS, url: URL_, name: NAME };
+    const unknown = { urn: { type: 'fsd_profile', value: 'ACoHeir' }, alias: ALIAS, title: 'kept' };
+    answer(() => ({
+      body: [
+        { ...heir, headline: 'kept', friend: unknown },
+        { ...other, first_name: 'Quinn', city: 'Voss' },
+      ],
+    }));
+
+    await scene.sync(CONFIG, { names: ['people'] });
+
+    expect(
+      await select(
+        scene.warehouse,
+        `select name, alias, url, headline, extra from sluice.pronet_users where urn_value <> 'ACoOther1'`,
+      ),
+    ).toEqual([{ name: NAME, alias: ALIAS, url: URL_, headline: 'kept', extra: { friend: unknown } }]);
+    expect(
+      await select(scene.warehouse, `select extra from sluice.pronet_users where urn_value = 'ACoOther1'`),
+    ).toEqual([{ extra: { first_name: 'Quinn', city: 'Voss' } }]);
+  }, 300_000);
+
   it('returns by no later answer, in no place', async () => {
     const { scene, answer } = await sceneWith(await open());
     const { warehouse } = scene;
@@ -268,31 +293,6 @@ anyWarehouse('a forgotten person', (open) => {
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
     await scene.replay({ rebuild: true });
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
-  }, 300_000);
-
-  it('takes nothing from a person who has the alias or the name now', async () => {
-    const { scene, answer } = await sceneWith(await open());
-    await forgetIn(scene, [urn.type, urn.value]);
-    const heir = { ...other, urn: { type: 'fsd_profile', value: 'ACoHeir' }, alias: ALIAS, url: URL_, name: NAME };
-    const unknown = { urn: { type: 'fsd_profile', value: 'ACoHeir' }, alias: ALIAS, title: 'kept' };
-    answer(() => ({
-      body: [
-        { ...heir, headline: 'kept', friend: unknown },
-        { ...other, first_name: 'Quinn', city: 'Voss' },
-      ],
-    }));
-
-    await scene.sync(CONFIG, { names: ['people'] });
-
-    expect(
-      await select(
-        scene.warehouse,
-        `select name, alias, url, headline, extra from sluice.pronet_users where urn_value <> 'ACoOther1'`,
-      ),
-    ).toEqual([{ name: NAME, alias: ALIAS, url: URL_, headline: 'kept', extra: { friend: unknown } }]);
-    expect(
-      await select(scene.warehouse, `select extra from sluice.pronet_users where urn_value = 'ACoOther1'`),
-    ).toEqual([{ extra: { first_name: 'Quinn', city: 'Voss' } }]);
   }, 300_000);
 
   it('is kept while a table of a user refers to the row, and leaves no copy in what a killed rebuild left', async () => {

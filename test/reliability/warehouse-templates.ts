@@ -1,6 +1,6 @@
 /** Warehouses for scenarios, of both kinds: migrated once, with recording, and copied for each. */
 import { randomBytes } from 'node:crypto';
-import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { Secret } from '../../src/config/values/secret.ts';
 import { type OpenEffects, openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
+import { copyFolder } from '../support/copy-folder.ts';
 import { installRecording } from './recording.ts';
 
 /** The warehouse of one scenario. */
@@ -94,8 +95,7 @@ export function warehouseTemplates(server: string, migrated = NOTHING): Warehous
         return recording(created);
       });
       const copy = await folder();
-      await cp((await templates.embedded).path, copy.path, { recursive: true });
-      await chmod(copy.path, 0o700);
+      copyFolder((await templates.embedded).path, copy.path);
       return copy;
     },
     end: async () => {

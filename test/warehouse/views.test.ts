@@ -9,6 +9,7 @@ import { viewsDigest } from '../../src/warehouse/migrate/views.ts';
 import { VIEWS_DIGEST } from '../../src/warehouse/migrate/views-current.ts';
 import { views, viewsByDependency } from '../../src/warehouse/schema/views/views.ts';
 import { quoted } from '../../src/warehouse/sql/identifiers.ts';
+import { IS_LONG } from '../support/long.ts';
 import { revertTo } from '../support/revert-to.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
@@ -123,20 +124,22 @@ eachWarehouse('views', (open, kind) => {
     expect(await dumpSchema(warehouse)).toBe(await golden());
   });
 
-  it('remain after a step back as far as their tables exist', async () => {
-    await revertTo(warehouse, '0008_plain_names');
-    await sql`create view public.mine as select sync from sluice.sync_inputs`.execute(warehouse.db);
-    await expect(migrate(warehouse, 'down')).rejects.toThrow('view mine depends on view sluice.sync_inputs');
-    await sql`drop view public.mine`.execute(warehouse.db);
-    await migrate(warehouse, 'down');
-    const left = Object.keys(await ids(warehouse));
-    expect(left).toContain('sync_inputs');
-    // It reads a column that the step back removed.
-    expect(left).not.toContain('sync_runs');
-    expect(left).not.toContain('photoshare_user_overview');
-    await migrate(warehouse, 'up');
-    expect(await dumpSchema(warehouse)).toBe(await golden());
-  });
+  // The steps back are the same statements on both kinds.
+  if (kind === 'postgres' || IS_LONG)
+    it('remain after a step back as far as their tables exist', async () => {
+      await revertTo(warehouse, '0008_plain_names');
+      await sql`create view public.mine as select sync from sluice.sync_inputs`.execute(warehouse.db);
+      await expect(migrate(warehouse, 'down')).rejects.toThrow('view mine depends on view sluice.sync_inputs');
+      await sql`drop view public.mine`.execute(warehouse.db);
+      await migrate(warehouse, 'down');
+      const left = Object.keys(await ids(warehouse));
+      expect(left).toContain('sync_inputs');
+      // It reads a column that the step back removed.
+      expect(left).not.toContain('sync_runs');
+      expect(left).not.toContain('photoshare_user_overview');
+      await migrate(warehouse, 'up');
+      expect(await dumpSchema(warehouse)).toBe(await golden());
+    });
 
   it('of another version make the schema older', async () => {
     await outdate(warehouse, 'sync_runs');
