@@ -45,7 +45,7 @@ it('an answer of a large run reads no more of the ledger than an answer of a sma
     return ((await rowsRead(warehouse)) - before) / requests;
   };
   expect(await read(600)).toBeLessThan(2 * (await read(150)));
-});
+}, 240_000);
 
 /** Requests of a run that ended, as many as a table's statistics are made of; taken of them. */
 async function anEarlierRun({ db }: Warehouse): Promise<void> {
