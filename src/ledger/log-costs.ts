@@ -128,7 +128,7 @@ export async function settleCharged(books: ReconcileDb, runId: string): Promise<
   await sql`
     update ${requests} r set points = r.charged
     where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged
-      and r.state in ('loaded', 'empty', 'quarantined', 'missing', 'failed')
+      and r.state in ('planned', 'loaded', 'empty', 'quarantined', 'missing', 'failed')
       and not exists (select from ${lostAnswers} d where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`.execute(
     books.db,
   );

@@ -7,6 +7,7 @@ import { type QueryCreator, sql } from 'kysely';
 import { precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
+import type { Received } from './fresh-answers.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
@@ -36,6 +37,8 @@ export interface RequestToSend {
   readonly at: Date;
   /** The most that the attempt can cost. */
   readonly points: number;
+  /** A readable answer received within this range serves the request instead; absent, none does. */
+  readonly fresh?: Received | undefined;
 }
 
 /**
@@ -50,7 +53,7 @@ export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]):
 
 /**
  * Commits that these requests are about to be sent; none may be sent before. Returns the ids that may be sent: none if
- * the lease was lost, and not those that another process settled.
+ * the lease was lost, and not those that another process settled, or bought for another run.
  */
 export async function markSent(
   ops: Ops,
@@ -128,6 +131,8 @@ const SENDING_COLUMNS = {
   x_request_id: ['uuid', ({ requestId }) => requestId],
   sent_at: ['timestamptz', ({ at }) => at],
   points: ['numeric', ({ points }) => points],
+  since: ['timestamptz', ({ fresh }) => fresh?.since ?? null],
+  until: ['timestamptz', ({ fresh }) => fresh?.until ?? null],
 } as const satisfies Columns<RequestToSend>;
 
 const SENDINGS = namesOf(SENDING_COLUMNS);
@@ -235,6 +240,25 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
     }))
     .whereRef('requests.id', '=', 't.id')
     .where((eb) => hideFromStatistics(eb('requests.state', 'in', [...UNSETTLED_STATES])))
+    .where((eb) =>
+      eb.or([
+        eb('t.since', 'is', null),
+        // The same condition as in `freshAnswersByKey`.
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('answers as a')
+              .select(sql<string>`1`.as('one'))
+              .whereRef('a.request_key', '=', 'requests.request_key')
+              .whereRef('a.received_at', '>=', 't.since')
+              .whereRef('a.received_at', '<=', 't.until')
+              .having(
+                sql<boolean>`max(a.id) filter (where not a.unreadable and a.body is not null) > coalesce(max(a.id) filter (where a.unreadable), 0)`,
+              ),
+          ),
+        ),
+      ]),
+    )
     .where(isLeaseHeld(lease))
     .returning('requests.id');
 }

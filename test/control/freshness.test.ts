@@ -1,11 +1,13 @@
 /** What was bought within `max_age` is not bought again, whichever sync bought it. */
 import { expect, it } from 'vitest';
+import { openClient } from '../../src/extract/client.ts';
+import type { FlowEffects } from '../../src/flow/run/invocation.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { rowsOf, select, states } from '../flow/rows.ts';
-import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
+import { only, type Scene, sceneIn, sentAgain, service } from '../flow/scene.ts';
 
 const SYNC = `
     endpoint: pronet.search.users
@@ -111,6 +113,47 @@ syncs:
     });
     expect(await select(scene.warehouse, hitsOf('first'))).toEqual(hits);
     expect(await states(scene.warehouse)).toEqual(full ? { fresh: 3, loaded: 3 } : { fresh: 1, loaded: 1 });
+  });
+
+  it.each([
+    { name: 'alone', split: '', sent: 1, fresh: 1 },
+    // Both answers are full, so each leads to two parts.
+    { name: 'and its parts', split: 'split_by: { industry: [Retail, Utilities] }', sent: 3, fresh: 3 },
+  ])('and arrived since the plan was made serves its request $name', async ({ split, sent, fresh }) => {
+    const scene = await sceneIn(await open());
+    const search = (name: string, location: string, more = ''): string => `${service({ in_flight: 2 })}
+syncs:
+  ${name}:
+    endpoint: pronet.search.users
+    request: { title: data engineer, count: 1 }
+    for_each: { location: [${location}] }
+    max_age: 7d
+    ${split}
+    ${more}
+`;
+    let calls = 0;
+    const opened: FlowEffects['openClient'] = (options) => {
+      const client = openClient(options);
+      return {
+        ...client,
+        send: async (call) => {
+          calls += 1;
+          if (calls === 1) await scene.sync(search('second', 'Paris'));
+          return client.send(call);
+        },
+      };
+    };
+
+    const first = search('first', 'Berlin, Paris', 'in_flight: 1');
+    const run = only(await scene.sync(first, { effects: { openClient: opened } }));
+
+    expect(run).toMatchObject({ exitCode: 0, planned: sent + fresh, sent, fresh, left: 0 });
+    expect(sentAgain(scene.arrived())).toEqual(new Map());
+    const hits = await select(
+      scene.warehouse,
+      "select distinct request_key from sluice.pronet_user_search_hits where sync = 'first'",
+    );
+    expect(hits.length).toBeGreaterThanOrEqual(2);
   });
 
   it('and loaded for another sync changes no row of it', async () => {

@@ -51,7 +51,11 @@ async function anEarlierRun({ db }: Warehouse): Promise<void> {
   await sql`insert into sluice_ops.requests (run_id, sync, endpoint, request_key, body, input, state, planned_at)
     select r.id, r.sync, r.endpoint, md5(n::text), jsonb_build_object('group', md5(n::text), 'and', md5(n::text)), '{}', 'loaded', now()
     from sluice_ops.runs r, generate_series(1, 12000) n`.execute(db);
-  await sql`analyze sluice_ops.requests`.execute(db);
+  await sql`insert into sluice_ops.answers (request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, body, encoding, sha256, bytes, loaded_at)
+    select id, run_id, sync, endpoint, request_key, now(), 1, 200, '{}', '', 'gzip', md5('a'), 0, now() from sluice_ops.requests`.execute(
+    db,
+  );
+  await sql`analyze sluice_ops.requests, sluice_ops.answers`.execute(db);
 }
 
 eachWarehouse('what moves requests on', (openAny) => {
@@ -69,5 +73,24 @@ eachWarehouse('what moves requests on', (openAny) => {
     await run({ warehouse: listening });
     expect(plans.length).toBeGreaterThan(3);
     expect(plans.filter((plan) => /Join Filter: .*\brequests\.id\b/.test(plan))).toEqual([]);
+  });
+
+  it('looks up stored answers by the index', async () => {
+    const warehouse = await openAny();
+    await anEarlierRun(warehouse);
+    const scene = await sceneIn(warehouse, { respond: () => ({ body: [] }) });
+    const plans: string[] = [];
+    const listening = withStatementSpy(warehouse, {
+      statement: async (text, work, explain) => {
+        if (/"a"\."request_key"|request_key = t\.request_key/.test(text)) plans.push(await explain());
+        return work();
+      },
+    });
+    const names = Array.from({ length: 300 }, (_, at) => `n${at + 1}`);
+    const yaml = `${service({ in_flight: 128 })}
+syncs: { many: { endpoint: pronet.group, max_age: 1d, for_each: { group: ${JSON.stringify(names)} } } }`;
+    expect(only(await scene.sync(yaml, { warehouse: listening }))).toMatchObject({ exitCode: 0, answers: 300 });
+    expect(plans.length).toBeGreaterThan(3);
+    expect(plans.filter((plan) => /Seq Scan on answers/.test(plan))).toEqual([]);
   });
 });

@@ -31,6 +31,8 @@ export interface PricedOptions {
   readonly price: (nth: number, items: number, endpoint: string) => number;
   /** Items of an answer; 1 by default. */
   readonly items?: (nth: number) => number;
+  /** Status of the nth answer; 200 by default. Other answers are charged too, and have no items. */
+  readonly status?: (nth: number) => number;
   /** Points of the account at the start. */
   readonly points?: number;
   /** Milliseconds after the answer at which the row appears, or gets its cost. */
@@ -171,6 +173,11 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         if (shown) log.push({ row: shown, atMs: clock.now().getTime() });
         if (options.header === true) headers['x-token-points'] = String(points);
         underWay -= 1;
+        const status = options.status?.(nth) ?? 200;
+        if (status !== 200) {
+          response.writeHead(status, { ...headers, 'retry-after': '0' }).end(JSON.stringify({ detail: 'busy' }));
+          return;
+        }
         response
           .writeHead(200, headers)
           .end(JSON.stringify(Array.from({ length: items }, (_, at) => itemOf(url.pathname, `${user}-${nth}-${at}`))));

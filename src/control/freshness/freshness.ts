@@ -29,13 +29,7 @@ export async function freshFor(
     const maxAgeMs = maxAgeOf(input);
     return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
   });
-  const exact = await freshAnswersByKey(ops, aged);
-  const known = await freshAnswersByName(
-    ops,
-    endpoint,
-    aged.filter(({ requestKey }) => !exact.has(requestKey)),
-  );
-  const fresh = new Map([...exact, ...known]);
+  const fresh = await freshAnswers(ops, endpoint, aged);
   const failing = await failingRequests(
     ops,
     aged.filter(({ requestKey }) => !fresh.has(requestKey)),
@@ -43,7 +37,22 @@ export async function freshFor(
   return { fresh, failing };
 }
 
-/** A request that no answer to exactly this request serves. */
+/** Returns the answers that serve these requests, by request key: to the same request, otherwise about the same entity. */
+async function freshAnswers(
+  ops: Ops,
+  endpoint: Endpoint,
+  requests: readonly UnansweredRequest[],
+): Promise<Map<string, string>> {
+  const exact = await freshAnswersByKey(ops, requests);
+  const known = await freshAnswersByName(
+    ops,
+    endpoint,
+    requests.filter(({ requestKey }) => !exact.has(requestKey)),
+  );
+  return new Map([...exact, ...known]);
+}
+
+/** A request whose answer is looked for. */
 interface UnansweredRequest extends Received {
   readonly requestKey: string;
   /** Canonical. */
@@ -96,25 +105,33 @@ export const mayHaveFreshAnswer = (
   { input }: Pick<LedgerRequest, 'input'>,
 ): boolean => definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
 
+/** The receipt times of answers that serve a request now; undefined if it must always be sent. */
+export function freshWithin(
+  { maxAgeOf, now }: Pick<FreshnessContext, 'maxAgeOf' | 'now'>,
+  { input }: Pick<LedgerRequest, 'input'>,
+): Received | undefined {
+  const maxAgeMs = maxAgeOf(input);
+  return maxAgeMs === undefined ? undefined : receivedWithin(maxAgeMs, now());
+}
+
 /**
- * Returns, by request id, answers about the entities of planned requests that arrived since the plan was made. These
- * requests are settled as fresh, and must not be sent.
+ * Returns, by request id, answers to planned requests, or about their entities, that arrived since the plan was made.
+ * These requests are settled as fresh, and must not be sent.
  */
 export async function serveFromNewAnswers(
   context: FreshnessContext,
   requests: readonly LedgerRequest[],
 ): Promise<ReadonlyMap<string, string>> {
   return retryTransient(async () => {
-    const now = context.now();
     const unserved = requests.flatMap((request) => {
-      const maxAgeMs = context.maxAgeOf(request.input);
-      return maxAgeMs === undefined ? [] : [{ ...request, ...receivedWithin(maxAgeMs, now) }];
+      const within = freshWithin(context, request);
+      return within ? [{ ...request, ...within }] : [];
     });
-    const known = await freshAnswersByName(context.ops, context.definition.endpoint, unserved);
+    const known = await freshAnswers(context.ops, context.definition.endpoint, unserved);
     const ours = new Map<string, string>();
     for (const { id, requestKey } of unserved) {
       const answerId = known.get(requestKey);
-      if (answerId !== undefined && (await markFresh(context.ops, context.lease, id, answerId, now)))
+      if (answerId !== undefined && (await markFresh(context.ops, context.lease, id, answerId, context.now())))
         ours.set(id, answerId);
     }
     return ours;

@@ -14,6 +14,8 @@ export interface MeteredCall {
   readonly base: number;
   /** Points that count against the limits for attempts that ended. */
   counted: number;
+  /** Those of them for refused attempts (429, 503). They count until a reading shows no charge for them. */
+  refused: number;
   inFlight: number;
   /** Attempts that must have a row in the log. */
   due: number;
@@ -40,6 +42,7 @@ export class MeteredCalls {
   readonly #open = new Map<Ticket, number>();
   /** The ratio of the costs in the last reading to the expected costs; at least 1. */
   #ratio = 1;
+  #corrections = 0;
   #headers: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
 
@@ -55,8 +58,9 @@ export class MeteredCalls {
     return this.#open.size;
   }
 
-  confirmedCount(): number {
-    return this.#confirmed.size;
+  /** How often a reading replaced expected costs by true ones. */
+  corrections(): number {
+    return this.#corrections;
   }
 
   /** Calls that ended, and that the log may still confirm. */
@@ -83,10 +87,10 @@ export class MeteredCalls {
     return calls.some((call) => call.due > 0 && this.#calls.has(call.id));
   }
 
-  /** Makes the next reading look for calls that were given up too; false if no call lacks a row. */
+  /** Makes the next reading look for calls that were given up too; false if no call lacks a row or was refused. */
   expectRows(): boolean {
     const calls = [...this.#calls.values()];
-    if (!calls.some(({ due }) => due > 0)) return false;
+    if (!calls.some(({ due, refused }) => due > 0 || refused > 0)) return false;
     for (const call of calls) call.isGivenUp = false;
     return true;
   }
@@ -121,9 +125,22 @@ export class MeteredCalls {
       shown += points;
       expected += call.counted;
       this.#confirmed.set(call.id, cost.charged);
+      this.#corrections += 1;
       this.#calls.delete(call.id);
     }
     if (expected > 0) this.#ratio = Math.max(1, shown / expected);
+  }
+
+  /** Gives back the points of refused attempts that the readings showed no charge for. A later row still counts. */
+  async releaseRefused(): Promise<void> {
+    for (const call of this.#calls.values()) {
+      const { refused, inFlight } = call;
+      if (refused === 0 || inFlight > 0) continue;
+      call.refused = 0;
+      call.counted -= refused;
+      this.#corrections += 1;
+      await this.#it.budget.add(-refused);
+    }
   }
 
   /** Lets one call in. */
@@ -133,6 +150,7 @@ export class MeteredCalls {
     /** The points that count until its answer is loaded: the most that the call can cost. */
     let provisional: number | undefined;
     let settled: number | undefined;
+    let isAnswered = false;
     const end = (): void => {
       if (isOver) return;
       isOver = true;
@@ -149,14 +167,18 @@ export class MeteredCalls {
         end();
         if (!call) return;
         this.#count(call, outcome, points, ticket);
+        isAnswered = outcome.kind === 'answered';
         provisional = points;
         this.announceChange();
       },
       settle: (points) => {
         if (settled !== undefined) return settled;
-        settled = provisional === undefined ? points : Math.max(points, Math.min(provisional, points * this.#ratio));
+        const isRefused = points === 0 && isAnswered;
+        if (provisional === undefined) settled = points;
+        else settled = isRefused ? provisional : Math.max(points, Math.min(provisional, points * this.#ratio));
         if (call && provisional !== undefined) {
           call.counted += settled - provisional;
+          if (isRefused) call.refused += provisional;
           this.#forgetIfFree(call);
         }
         this.announceChange();
@@ -182,7 +204,17 @@ export class MeteredCalls {
     const isAgain = attempts > 0 || this.#confirmed.has(id);
     const base = isAgain ? ((await this.#it.check.costs([id])).get(id)?.charged ?? 0) : 0;
     const sentMs = this.#it.now().getTime();
-    const call = { id, sentMs, base, counted: 0, inFlight: 1, due: 0, mayCostLater: false, isGivenUp: false };
+    const call = {
+      id,
+      sentMs,
+      base,
+      counted: 0,
+      refused: 0,
+      inFlight: 1,
+      due: 0,
+      mayCostLater: false,
+      isGivenUp: false,
+    };
     this.#calls.set(id, call);
     return call;
   }

@@ -88,6 +88,7 @@ export class TruePointsMeter implements PointsMeter {
   async finish(signal: AbortSignal): Promise<void> {
     await this.#calls.headersCounted();
     if (!signal.aborted && this.#calls.expectRows()) await this.#verifyOnce(signal);
+    await this.#calls.releaseRefused();
     await this.#it.check.end();
   }
 
@@ -156,11 +157,12 @@ export class TruePointsMeter implements PointsMeter {
 
   async #verifyNow(signal: AbortSignal): Promise<boolean> {
     const targets = this.#calls.waiting();
-    const before = this.#calls.confirmedCount();
+    const before = this.#calls.corrections();
     await this.#readUntilConfirmed(targets, signal);
     if (!signal.aborted) {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
       for (const call of targets) if (call.inFlight === 0) call.isGivenUp = true;
+      await this.#calls.releaseRefused();
       this.#isPatient = !this.#isUnconfirmed;
       // Without a row in the log, the guess counts.
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;
@@ -171,7 +173,7 @@ export class TruePointsMeter implements PointsMeter {
     }
     await this.#measure();
     this.#calls.announceChange();
-    return this.#calls.confirmedCount() > before;
+    return this.#calls.corrections() > before;
   }
 
   async #readUntilConfirmed(targets: readonly MeteredCall[], signal: AbortSignal): Promise<void> {

@@ -17,7 +17,7 @@ export type End =
       readonly forAll: boolean;
     }
   | { readonly as: 'aborted' }
-  /** Another process settled the request in the meantime. */
+  /** Another process settled the request in the meantime, or bought its answer for another run. */
   | { readonly as: 'elsewhere' };
 
 /** The end by a limit that does not allow the next call. */

@@ -22,7 +22,7 @@ export interface GroupCommit {
 }
 
 /**
- * This process may send it; another process settled it; or an earlier answer could not be stored, so nothing is sent.
+ * This process may send it; another process settled it, or bought its answer for another run; or an earlier answer could not be stored, so nothing is sent.
  */
 export type MarkSentResult = 'ours' | 'elsewhere' | 'aborted';
 

@@ -141,7 +141,8 @@ async function sendIfOwned(
   if (signal.aborted) return ABORTED;
   context.checkpoint?.('before_sent');
   const [at, requestId] = [context.now(), request.xRequestId];
-  const marked = await context.commits.markSent({ id: request.id, requestId, at, points });
+  const fresh = context.freshWithin();
+  const marked = await context.commits.markSent({ id: request.id, requestId, at, points, fresh });
   if (marked === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
   if (marked !== 'ours') return endedBy({ as: marked });
   context.checkpoint?.('after_sent');

@@ -22,7 +22,7 @@ import { openSplitter, type Splitter, splitPlanned } from '../split/splitter.ts'
 import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
 import type { Limiter } from '../../control/limiter/slot.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
-import { oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
+import { freshWithin, oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
 import { type Loader, openLoader, pointsOf } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
 import type { PointsMeter } from '../points/ticket.ts';
@@ -223,6 +223,7 @@ class RunExecution {
       {
         ...this.#sending,
         most,
+        freshWithin: () => freshWithin(context, request),
         lostInvocations: this.#lostBefore.get(request.requestKey)?.invocations ?? 0,
         findCost: async () => {
           const found = await context.resolveLost?.(new Map([[request.id, most()]]), this.#controller.signal);
@@ -242,6 +243,10 @@ class RunExecution {
     });
     if (end.as === 'stored') return;
     leaveSplitter();
+    if (end.as === 'elsewhere' && freshWithin(context, request)) {
+      await this.#loader.findServing(request);
+      this.#lookAgain();
+    }
     if (end.as === 'stopped') this.#controller.stopWith(end);
     if (end.as === 'failed' && end.wholeEndpoint) {
       this.#isEndpointRefused = true;

@@ -93,12 +93,11 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
     (requests: readonly LedgerRequest[]) =>
       exclusively(async () => {
         const found = await serveFromNewAnswers({ ...context, ops }, requests);
-        // Each question needs bridge rows of its own.
-        if (context.definition.endpoint.bridge)
-          for (const identity of requests) {
-            const answerId = found.get(identity.id);
-            if (answerId !== undefined) await ingestAnswer(context.warehouse, answerId, { ...options, identity });
-          }
+        // Each question needs bridge rows and parts of its own, and another run may not have loaded the answer yet.
+        for (const identity of requests) {
+          const answerId = found.get(identity.id);
+          if (answerId !== undefined) await ingestAnswer(context.warehouse, answerId, { ...options, identity });
+        }
         return requests.map(({ id }) => found.get(id));
       }),
     { maxItems: MOST_REQUESTS, failsWholeBatch: () => true },
