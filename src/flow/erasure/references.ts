@@ -12,7 +12,7 @@ export interface Reference {
   readonly key: readonly string[];
   /** All columns about the entity, including the key. */
   readonly columns: readonly string[];
-  /** The fields that lead from the row to the object about the entity, also inside `extra`. */
+  /** The fields from the row to the object about the entity. `extra` keeps fields without a column at this path. */
   readonly path: readonly string[];
   /** The complete row is one list element about the entity. */
   readonly isElement: boolean;
