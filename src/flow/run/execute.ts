@@ -23,7 +23,7 @@ import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.t
 import type { Limiter } from '../../control/limiter/slot.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import { freshWithin, oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
-import { type Loader, openLoader, pointsOf } from './loader.ts';
+import { type Loader, openLoader, reportLoaded } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
 import type { PointsMeter } from '../points/ticket.ts';
 import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
@@ -98,9 +98,8 @@ class RunExecution {
   #isEndpointRefused = false;
   #hasEndpointAnswered = false;
   #connected: Promise<void> | undefined;
-  /** More may be planned than the last look at the ledger found. */
+  /** More may be planned than the last look at the ledger found. Postponed requests wait for the same call of another sync. */
   #hasNews = false;
-  /** A request waits for the call of another run for the same request. */
   #isPostponed = false;
 
   constructor(context: ExecuteContext, splitter: Splitter, lostBefore: LostByRequest, signal: AbortSignal) {
@@ -164,8 +163,7 @@ class RunExecution {
       else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
       else if (!this.#hasNews && (await this.#loader.loadWaiting()) === 0) {
         if (!this.#isPostponed) return;
-        this.#isPostponed = false;
-        last = '0';
+        [this.#isPostponed, last] = [false, '0'];
         await orAborted(this.#context.sleep(POSTPONED_MS, this.#controller.signal), this.#controller.signal);
       }
     }
@@ -299,14 +297,4 @@ class RunExecution {
     this.#hasNews = true;
     this.#requests.recheck();
   };
-}
-
-function reportLoaded(context: ExecuteContext, result: IngestResult, reservation: Reservation): void {
-  const { receipt } = result;
-  const points = pointsOf(context, result);
-  reservation.settle(points);
-  context.onEnded(
-    Object.values(receipt.written).reduce((sum, rows) => sum + rows, 0),
-    points,
-  );
 }

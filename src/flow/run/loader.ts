@@ -1,5 +1,6 @@
 /** The loader of a run: loads stored answers in the order of storage, many at once. */
 import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { Reservation } from '../../control/budget/reservations.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { isUnreadable } from '../../ledger/failures/unreadable-answers.ts';
@@ -135,7 +136,7 @@ const settlementOf = (context: Pick<LoaderContext, 'prices'>) => (result: Ingest
 });
 
 /** The points that an answer cost; an unreadable one may have had any number of items. */
-export function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, receipt }: IngestResult): number {
+function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, receipt }: IngestResult): number {
   const requested = countOf(answer.request);
   if (isUnreadable(batch)) return maxPointsOf(prices, requested);
   return expectedPointsOf(prices, {
@@ -143,4 +144,16 @@ export function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, ba
     returned: receipt.received,
     outcome: answer.status === 412 ? 'missing' : 'answered',
   });
+}
+
+/** Settles the points of a loaded answer, and reports the end of its request. */
+export function reportLoaded(
+  context: Pick<LoaderContext, 'prices'> & { readonly onEnded: (rows: number, points: number) => void },
+  result: IngestResult,
+  reservation: Pick<Reservation, 'settle'>,
+): void {
+  const points = pointsOf(context, result);
+  reservation.settle(points);
+  const rows = Object.values(result.receipt.written).reduce((sum, written) => sum + written, 0);
+  context.onEnded(rows, points);
 }
