@@ -98,8 +98,9 @@ class RunExecution {
   #isEndpointRefused = false;
   #hasEndpointAnswered = false;
   #connected: Promise<void> | undefined;
-  /** More may be planned than the last look at the ledger found. Postponed requests wait for the same call of another sync. */
+  /** More may be planned than the last look at the ledger found. */
   #hasNews = false;
+  /** A request waits for the same call of another sync. */
   #isPostponed = false;
 
   constructor(context: ExecuteContext, splitter: Splitter, lostBefore: LostByRequest, signal: AbortSignal) {
@@ -163,7 +164,8 @@ class RunExecution {
       else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
       else if (!this.#hasNews && (await this.#loader.loadWaiting()) === 0) {
         if (!this.#isPostponed) return;
-        [this.#isPostponed, last] = [false, '0'];
+        this.#isPostponed = false;
+        last = '0';
         await orAborted(this.#context.sleep(POSTPONED_MS, this.#controller.signal), this.#controller.signal);
       }
     }
