@@ -50,9 +50,7 @@ export interface ExecuteContext extends StoreContext {
   readonly onEnded: (rows: number, points: number) => void;
 }
 
-/**
- * Requests that wait in memory: this many for each concurrent call, and at least `AHEAD`. The rest waits in the ledger.
- */
+/** Requests that wait in memory for each concurrent call, and at least `AHEAD`. The rest waits in the ledger. */
 const AHEAD_EACH = 2;
 const AHEAD = 200;
 /** Wait before the next look at requests that other runs are buying. */
@@ -254,11 +252,10 @@ class RunExecution {
     if (end.as === 'stored') return;
     leaveSplitter();
     if (end.as === 'elsewhere' && freshWithin(context, request)) {
-      if ((await this.#loader.findServing(request)) === undefined) {
-        this.#isPostponed = true;
-        return;
-      }
+      const isServed = (await this.#loader.findServing(request)) !== undefined;
+      this.#isPostponed ||= !isServed;
       this.#lookAgain();
+      if (!isServed) return;
     }
     if (end.as === 'stopped') this.#controller.stopWith(end);
     if (end.as === 'failed' && end.wholeEndpoint) {
