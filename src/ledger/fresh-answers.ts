@@ -1,8 +1,9 @@
 /** Finds bought answers that are still fresh, by request key. */
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
+import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
+import { syncLease } from './lease.ts';
 
 /** The range of receipt times that serve a request: not too long ago, and not in the future. */
 export interface Received {
@@ -98,3 +99,36 @@ export async function readAnswerHistories(ops: Ops, endpoint: string) {
     .execute();
   return new Map(rows.map(({ request_key, ...history }) => [request_key, history]));
 }
+
+/** Requests that are about to be sent, with the times `t` of answers that serve them. */
+type SendingExpressions = ExpressionBuilder<
+  OpsDatabase & { readonly t: { readonly since: Date | null; readonly until: Date | null; readonly sent_at: Date } },
+  'requests' | 't'
+>;
+
+/** The answer that serves the request: the same condition as in `freshAnswersByKey`. */
+export const freshAnswer = (eb: SendingExpressions) =>
+  eb
+    .selectFrom('answers as a')
+    .select(sql<string>`max(a.id)`.as('id'))
+    .whereRef('a.request_key', '=', 'requests.request_key')
+    .whereRef('a.received_at', '>=', 't.since')
+    .whereRef('a.received_at', '<=', 't.until')
+    .having(
+      sql<boolean>`max(a.id) filter (where not a.unreadable and a.body is not null) > coalesce(max(a.id) filter (where a.unreadable), 0)`,
+    );
+
+/** Longest wait for a call of another sync: the default timeout of a call and its margin. */
+const CALL_SECONDS = 330;
+
+/** A call in flight of another live sync for the same request. */
+export const sameCall = (eb: SendingExpressions) =>
+  eb
+    .selectFrom('requests as o')
+    .innerJoin('leases as l', (join) => join.on('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || o.sync`))
+    .select('o.id')
+    .whereRef('o.request_key', '=', 'requests.request_key')
+    .whereRef('o.sync', '<>', 'requests.sync')
+    .where('o.state', '=', 'sent')
+    .where('o.sent_at', '>=', sql<Date>`t.sent_at - ${sql.lit(CALL_SECONDS)} * interval '1 second'`)
+    .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`);

@@ -3,12 +3,12 @@
  * request is recorded as sent before it leaves. Each operation is one statement for many rows; both also exist as one
  * statement, so that the call after an answer waits for only one commit.
  */
-import { type CompiledQuery, type ExpressionBuilder, type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kysely';
 import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
-import type { Received } from './fresh-answers.ts';
-import { isLeaseHeld, type Lease, syncLease } from './lease.ts';
+import { freshAnswer, type Received, sameCall } from './fresh-answers.ts';
+import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
@@ -272,35 +272,3 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
     .where(isLeaseHeld(lease))
     .returning('requests.id');
 }
-
-type SendingExpressions = ExpressionBuilder<
-  OpsDatabase & { readonly t: { readonly since: Date | null; readonly until: Date | null; readonly sent_at: Date } },
-  'requests' | 't'
->;
-
-/** The answer that serves the request: the same condition as in `freshAnswersByKey`. */
-const freshAnswer = (eb: SendingExpressions) =>
-  eb
-    .selectFrom('answers as a')
-    .select(sql<string>`max(a.id)`.as('id'))
-    .whereRef('a.request_key', '=', 'requests.request_key')
-    .whereRef('a.received_at', '>=', 't.since')
-    .whereRef('a.received_at', '<=', 't.until')
-    .having(
-      sql<boolean>`max(a.id) filter (where not a.unreadable and a.body is not null) > coalesce(max(a.id) filter (where a.unreadable), 0)`,
-    );
-
-/** Longest wait for a call of another sync: the default timeout of a call and its margin. */
-const CALL_SECONDS = 330;
-
-/** A call in flight of another live sync for the same request. */
-const sameCall = (eb: SendingExpressions) =>
-  eb
-    .selectFrom('requests as o')
-    .innerJoin('leases as l', (join) => join.on('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || o.sync`))
-    .select('o.id')
-    .whereRef('o.request_key', '=', 'requests.request_key')
-    .whereRef('o.sync', '<>', 'requests.sync')
-    .where('o.state', '=', 'sent')
-    .where('o.sent_at', '>=', sql<Date>`t.sent_at - ${sql.lit(CALL_SECONDS)} * interval '1 second'`)
-    .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`);
