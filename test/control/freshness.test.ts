@@ -176,7 +176,10 @@ syncs:
     expect(hits.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('and is being bought for another sync is awaited', async () => {
+  it.each([
+    ['complete', {}],
+    ['partial', { limit: 1 }],
+  ] as const)('and is being bought for another sync is awaited by a run that is %s after it', async (state, more) => {
     const scene = await sceneIn(await open());
     const search = (name: string): string => `${service({ in_flight: 2 })}
 syncs:
@@ -193,7 +196,7 @@ syncs:
       return {
         ...client,
         send: async (call) => {
-          second ??= scene.sync(search('second'), { sleep }).finally(postponed.resolve);
+          second ??= scene.sync(search('second'), { sleep, ...more }).finally(postponed.resolve);
           await postponed.promise;
           return client.send(call);
         },
@@ -203,7 +206,7 @@ syncs:
     const first = only(await scene.sync(search('first'), { effects: { openClient: opened } }));
 
     expect(first).toMatchObject({ exitCode: 0, sent: 1, fresh: 0 });
-    expect(await second).toMatchObject({ syncs: [{ exitCode: 0, state: 'complete', sent: 0, fresh: 1 }] });
+    expect(await second).toMatchObject({ syncs: [{ exitCode: 0, state, sent: 0, fresh: 1 }] });
     expect(scene.arrived()).toHaveLength(1);
     expect(await select(scene.warehouse, hitsOf('second'))).toEqual(await select(scene.warehouse, hitsOf('first')));
   });

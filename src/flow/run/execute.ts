@@ -44,7 +44,7 @@ export interface ExecuteContext extends StoreContext {
   /** Resolves a lost answer before its request is sent again; absent, the request is sent again immediately. */
   readonly resolveLost?: ResolveLostAnswers | undefined;
   /** False if the limit of requests does not allow this request; absent without a limit. */
-  readonly mayBegin?: ((request: Pick<LedgerRequest, 'attempts'>) => boolean) | undefined;
+  readonly mayBegin?: ((request: Pick<LedgerRequest, 'id' | 'attempts'>) => boolean) | undefined;
   readonly onSent: (sentAt: Date) => () => void;
   /** Called after each request that ended, with its written rows and points. */
   readonly onEnded: (rows: number, points: number) => void;

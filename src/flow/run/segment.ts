@@ -137,11 +137,12 @@ async function openRequestLimit(
   limit: number,
   effects: Effects,
 ): Promise<ExecuteContext['mayBegin']> {
-  let begun = await retryTransient(() => countSent(ops, runId), effects);
-  return ({ attempts }) => {
-    if (attempts > 0) return true;
-    if (begun >= limit) return false;
-    begun += 1;
+  const sentBefore = await retryTransient(() => countSent(ops, runId), effects);
+  const begun = new Set<string>();
+  return ({ id, attempts }) => {
+    if (attempts > 0 || begun.has(id)) return true;
+    if (sentBefore + begun.size >= limit) return false;
+    begun.add(id);
     return true;
   };
 }
