@@ -81,13 +81,16 @@ let expected: Promise<Oracle> | undefined;
 const oracleOnce = (): Promise<Oracle> =>
   (expected ??= undisturbed(templates, { ...FORM, kind: 'postgres' }).then(({ oracle }) => oracle));
 
-/** Waits until what is looked for is there. */
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
+/** Less than the time of a test, so that it can say what it waited for, and end its processes. */
+const LONGEST_WAIT_MS = 150_000;
+
+/** Waits until what is looked for is there; throws with what it waited for. */
+async function until<T>(look: () => Promise<T | undefined>, what = () => 'the state'): Promise<T> {
+  for (const end = performance.now() + LONGEST_WAIT_MS; performance.now() < end; await wait(200)) {
     const found = await look();
     if (found !== undefined) return found;
-    await wait(200);
   }
+  throw new Error(`waited too long for ${what()}`);
 }
 
 const ended = async (warehouse: Warehouse): Promise<readonly string[]> => {
@@ -98,7 +101,10 @@ const ended = async (warehouse: Warehouse): Promise<readonly string[]> => {
 
 const allEnded = (stage: Stage): Promise<true> =>
   withWarehouse(stage.warehouse.url, (warehouse) =>
-    until(async () => ((await ended(warehouse)).length >= SYNCS.length ? (true as const) : undefined)),
+    until(
+      async () => ((await ended(warehouse)).length >= SYNCS.length ? (true as const) : undefined),
+      () => 'the end of all syncs',
+    ),
   );
 
 /** What stopped runs and chunks, in their words. */
@@ -247,11 +253,12 @@ if (hasBinaries())
               expect(code).toBeUndefined();
             return arrived >= requests ? true : undefined;
           };
-          await until(() => more(12));
+          const progress = (): string => `more than ${arrived} requests`;
+          await until(() => more(12), progress);
           await server.restart('fast', 500);
-          await until(() => more(24));
+          await until(() => more(24), progress);
           await server.restart('immediate', 2_000);
-          await until(() => more(36));
+          await until(() => more(36), progress);
           await stopAll(all);
           await expectNothingInDoubt(stage);
           const last = stage.sluiceHere('schedule', ...CHUNK);
