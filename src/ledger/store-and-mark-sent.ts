@@ -47,7 +47,7 @@ export interface RequestToSend {
  * the state of their requests.
  */
 export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]): Promise<(string | undefined)[]> {
-  const { rows } = await execute(ops, storingIn(ops)(await answerValues(storing)), storing.length);
+  const { rows } = await execute(ops, storingIn(ops)(await answerValues(storing)));
   return idsOf(storing, rows);
 }
 
@@ -83,17 +83,17 @@ interface StoredRow {
 }
 
 /**
- * The statements are planned once for each connection after this many requests. A plan made while the ledger is small
- * would read it completely, also when it has grown.
+ * The statements are planned once for each connection after this many requests were sent. A plan made while the ledger
+ * is small would read it completely, also when it has grown.
  */
-const PLANNED_FROM = 300;
+const PLANNED_FROM = 1000;
 
-const counters = new WeakMap<Ops, number>();
+const sentRequests = new WeakMap<Ops, number>();
 
-async function execute<Row>(ops: Ops, query: CompiledQuery<Row>, requests: number) {
-  const count = (counters.get(ops) ?? 0) + requests;
-  counters.set(ops, count);
-  return ops.executeQuery(count < PLANNED_FROM ? query : { ...query, sql: query.sql + PLANNED_ONCE });
+async function execute<Row>(ops: Ops, query: CompiledQuery<Row>, sending = 0) {
+  const sent = (sentRequests.get(ops) ?? 0) + sending;
+  sentRequests.set(ops, sent);
+  return ops.executeQuery(sent < PLANNED_FROM ? query : { ...query, sql: query.sql + PLANNED_ONCE });
 }
 
 function idsOf(storing: readonly AnswerToStore[], rows: readonly StoredRow[]): (string | undefined)[] {
@@ -134,8 +134,8 @@ async function answerValues(storing: readonly AnswerToStore[]) {
     return { ...stored, packed: body, start };
   });
   return {
-    // All bodies are sent as one value and split by the server, since an array would be sent as text at twice the size.
     answers: packed.length,
+    // All bodies are sent as one value and split by the server, since an array would be sent as text at twice the size.
     bodies: bodies.length === 1 ? bodies[0]?.bytes : Buffer.concat(bodies.map(({ bytes }) => bytes)),
     ...arraysOf(packed, ANSWER_COLUMNS),
   };

@@ -120,12 +120,12 @@ describe('the server keeps the plans of statements for each answer', () => {
   }
 
   it('only if they find requests and answers by their indexes', async () => {
-    const plans = await keptPlans(500);
+    const plans = await keptPlans(1200);
     expect(plans).not.toEqual([]);
     expect(plans.filter((plan) => /Seq Scan on (requests|answers)/.test(plan))).toEqual([]);
   });
 
   it('not while the ledger is small', async () => {
-    expect(await keptPlans(50)).toEqual([]);
+    expect(await keptPlans(200)).toEqual([]);
   });
 });

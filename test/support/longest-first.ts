@@ -2,6 +2,7 @@
  * Begins with the files that take longest: one that began last would run alone at the end. First come those that took more
  * than 22 s in a complete run, then the others that start processes, since these often wait.
  */
+import { statSync } from 'node:fs';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const LONGEST = [
@@ -32,17 +33,20 @@ const LONGEST = [
 
 const OF_PROCESSES = /\/test\/(?:reliability|engine|docs|journeys|deploy|cli)\//;
 
-/** The place of a file in the order; files with the same number keep the order that vitest gives them. */
+/** The place of a file in the order; of files with the same number, the largest comes first. */
 function placeOf({ moduleId }: TestSpecification): number {
   const among = LONGEST.findIndex((name) => moduleId.endsWith(name));
   if (among >= 0) return among;
   return LONGEST.length + (OF_PROCESSES.test(moduleId) ? 0 : 1);
 }
 
+const sizeOf = ({ moduleId }: TestSpecification): number => statSync(moduleId).size;
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
-    const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return files.toSorted((a, b) => {
+      const byPlace = placeOf(a) - placeOf(b);
+      return byPlace === 0 ? sizeOf(b) - sizeOf(a) : byPlace;
+    });
   }
 }

@@ -23,8 +23,8 @@ interface Ages {
 
 /**
  * Returns what stored answers mean for these tasks. A fresh answer to the same request, or about the same entity,
- * serves a task. A task whose last answers were unreadable is not sent now. An unreadable answer that
- * another sync got after `invokedAt` serves a task too, so that an invocation makes one attempt.
+ * serves a task. A task whose last answers were unreadable is not sent now. An unreadable answer that another sync got
+ * after `invokedAt` serves a task too, so that an invocation makes one attempt.
  */
 export async function freshFor(
   ops: Ops,

@@ -22,7 +22,8 @@ export interface GroupCommit {
 }
 
 /**
- * This process may send it; another process settled it; another run bought its answer or is buying it; or an earlier answer could not be stored, so nothing is sent.
+ * This process may send it; another process settled it, or another run bought its answer or is buying it; or an earlier
+ * answer could not be stored, so nothing is sent.
  */
 export type MarkSentResult = 'ours' | 'elsewhere' | 'aborted';
 
