@@ -8,7 +8,7 @@ import type { Benchmark, Setting } from './core/benchmark.ts';
 import { UsageError, USAGE, type BenchOptions, parseOptions } from './core/command-line.ts';
 import { machineOf } from './core/machine.ts';
 import { type Result, shortfalls, textOf } from './core/print.ts';
-import { withResults } from './core/results.ts';
+import { withResult } from './core/results.ts';
 import { endToEnd } from './end-to-end.ts';
 import { footprint } from './footprint.ts';
 import { forecast } from './forecast.ts';
@@ -58,19 +58,25 @@ function chosen({ names }: BenchOptions): readonly Benchmark[] {
   return BENCHMARKS.filter(({ name, onlyByName }) => (names.length > 0 ? names.includes(name) : onlyByName !== true));
 }
 
-async function measure(
+interface Report {
+  /** What holds for each result: the command, the time, the machine, the server. */
+  readonly facts: readonly string[];
+  readonly result: Result;
+}
+
+/** Runs the benchmarks, and returns each report as soon as it is there. */
+async function* measure(
   options: BenchOptions,
   benchmarks: readonly Benchmark[],
   command: string,
-): Promise<{ facts: string[]; results: Result[] }> {
+): AsyncGenerator<Report, void> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   let server: Promise<Postgres> | undefined;
   const postgres = (): Promise<Postgres> => (server ??= startPostgres());
-  const facts = [`command: ${command}`, `taken: ${new Date().toISOString()}`, ...machineOf()];
-  const results: Result[] = [];
   try {
     for (const benchmark of benchmarks) {
       console.error(`\n${benchmark.name}: ${benchmark.about}`);
+      const facts = [`command: ${command}`, `taken: ${new Date().toISOString()}`, ...machineOf()];
       const startedMs = performance.now();
       const setting: Setting = {
         ...options,
@@ -81,26 +87,22 @@ async function measure(
       const measured = await benchmark.run(setting);
       const { name, about } = benchmark;
       const result = { name, about, tookS: (performance.now() - startedMs) / 1000, ...measured };
-      results.push(result);
-      console.error(textOf(result));
+      facts.push((await server)?.about ?? 'no Postgres was used');
+      if (options.scale !== 1) facts.push(`SCALED: sizes are ${options.scale} of the full ones`);
+      facts.push(`${options.runs} alternating runs; medians, with the smallest and largest`);
+      yield { facts, result };
     }
-    facts.push((await server)?.about ?? 'no Postgres was used');
-    if (options.scale !== 1) facts.push(`SCALED: sizes are ${options.scale} of the full ones`);
-    facts.push(`${options.runs} alternating runs; medians, with the smallest and largest`);
-    return { facts, results };
   } finally {
     await (await server)?.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function write(results: readonly Result[], facts: readonly string[]): Promise<void> {
+async function write({ result, facts }: Report): Promise<void> {
+  const file = fileOf(result);
+  const before = await readFile(file, 'utf8').catch(() => '');
   const order = BENCHMARKS.map(({ name }) => name);
-  for (const file of new Set(results.map(fileOf))) {
-    const before = await readFile(file, 'utf8').catch(() => '');
-    const own = results.filter((it) => fileOf(it) === file);
-    await writeFile(file, withResults(before, own, facts, order));
-  }
+  await writeFile(file, withResult(before, result, facts, order));
 }
 
 async function main(args: readonly string[]): Promise<void> {
@@ -110,13 +112,20 @@ async function main(args: readonly string[]): Promise<void> {
     return;
   }
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
-  const { facts, results } = await measure(options, chosen(options), command);
+  const reports: Report[] = [];
+  for await (const report of measure(options, chosen(options), command)) {
+    reports.push(report);
+    console.error(textOf(report.result));
+    // Now, so that a run that is ended early keeps what it measured.
+    if (options.write) await write(report);
+  }
+  const facts = reports[0]?.facts ?? [];
+  const results = reports.map(({ result }) => result);
   const short = shortfalls(results);
   const end = short.length > 0 ? ['Missed targets:', ...short.map((it) => `- ${it}`)] : ['Every target is met.'];
   const print = options.json ? console.error : console.log;
   print([...facts, '', ...results.map(textOf), ...end].join('\n'));
   if (options.json) console.log(JSON.stringify({ facts, results, short }, null, 2));
-  if (options.write) await write(results, facts);
 }
 
 await main(process.argv.slice(2)).catch((error: unknown) => {

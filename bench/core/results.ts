@@ -4,21 +4,15 @@ import { markdownOf, type Result } from './print.ts';
 const HEAD = '# Results\n\nWritten by `npm run bench`; `README.md` says how to read it.\n';
 const END = '## Missed targets\n';
 
-/** The text of the file with these results, in the order of the benchmarks. */
-export function withResults(
-  before: string,
-  results: readonly Result[],
-  facts: readonly string[],
-  order: readonly string[],
-): string {
+/** The text of the file with this result, in the order of the benchmarks. */
+export function withResult(before: string, result: Result, facts: readonly string[], order: readonly string[]): string {
   const sections = new Map(
     before
       .split(/^(?=## )/m)
       .filter((text) => text.startsWith('## ') && !text.startsWith(END))
       .map((text) => [(/^## (.*)/.exec(text)?.[1] ?? '').trim(), text.trimEnd()]),
   );
-  for (const result of results)
-    sections.set(result.name, [markdownOf(result).trimEnd(), '', ...facts.map((it) => `- ${it}`)].join('\n'));
+  sections.set(result.name, [markdownOf(result).trimEnd(), '', ...facts.map((it) => `- ${it}`)].join('\n'));
   const kept = order.flatMap((name) => sections.get(name) ?? []);
   const short = order.flatMap((name) => shortIn(name, sections.get(name) ?? ''));
   const end = short.length > 0 ? short : ['None.'];
