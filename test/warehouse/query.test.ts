@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/config/values/secret.ts';
+import { TransientError, UsageError } from '../../src/errors.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { firstWord, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { retryTransient } from '../../src/warehouse/connect/retry-transient.ts';
+import { startProxy } from '../reliability/proxy.ts';
+import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 
 eachWarehouse('a query', (open, kind) => {
   let warehouse: Warehouse;
@@ -180,6 +183,33 @@ eachWarehouse('a query', (open, kind) => {
       while ((await sleeping()).rows.length > 0);
     });
   }
+});
+
+describe.each(['reset', 'cut', 'swallow'] as const)('a query whose connection is lost (%s)', (kind) => {
+  /** A warehouse whose connection is lost when it sends a query with this text. */
+  async function losing(said: string): Promise<Warehouse> {
+    const server = new URL(inject('postgresUrl'));
+    const proxy = await startProxy(server.href);
+    onTestFinished(() => proxy.close());
+    server.port = String(proxy.port);
+    const warehouse = await openWarehouse({ url: new Secret(server.href), schema: 'sluice' }, realEffects);
+    onTestFinished(() => warehouse.close());
+    proxy.strike({ kind, at: { said, nth: 1 } });
+    return warehouse;
+  }
+
+  it('is not called wrong', async () => {
+    const error: unknown = await readOnlyQuery(await losing('lost'), `select 'lost'`).catch((it: unknown) => it);
+    expect(error).toBeInstanceOf(TransientError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^The database could not run the query: /) });
+  });
+
+  it('is repeated where database work is', async () => {
+    const warehouse = await losing('again');
+    const retry = { sleep: async () => undefined, random: () => 0 };
+    const { rows } = await retryTransient(() => readOnlyQuery(warehouse, `select 'again' as it`), retry);
+    expect(rows).toEqual([{ it: 'again' }]);
+  });
 });
 
 describe('the first word', () => {

@@ -5,6 +5,7 @@ import { literal, quoted } from '../sql/identifiers.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
 import type { RunText } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
+import { isOfDatabase } from './retry-transient.ts';
 
 export interface QueryResult {
   /** Column names as in the rows. A repeated name gets a number. */
@@ -216,11 +217,15 @@ function distinct(names: readonly string[]): string[] {
   });
 }
 
+/** A code of the server. Other codes are of the connection. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
 function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
   if (error instanceof SluiceError) return error;
   const code = errorCode(error);
   const { message, hint } = error as { message: string; hint?: string };
-  if (code === undefined) return error;
+  const isStatementFault = SQLSTATE.test(code ?? '') && !isOfDatabase(error);
+  if (code === undefined && !isOfDatabase(error)) return error;
   if (code === '57014') {
     const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
     return new TransientError(`The query was stopped${how}.`, {
@@ -234,14 +239,14 @@ function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
       cause: error,
     });
   }
-  // The server or other sessions cause errors of these classes. The statement causes all others.
-  if (!/^(08|40|53|55|57|58|F0|XX)/.test(code)) {
+  if (isStatementFault) {
     return new UsageError(`The database refuses the query: ${message}.`, {
       next: hint ?? 'Correct the query; sluice docs tables prints the tables and their columns.',
       cause: error,
     });
   }
-  return new TransientError(`The database could not run the query: ${message} (${code}).`, {
+  const detail = code === undefined ? message : `${message} (${code})`;
+  return new TransientError(`The database could not run the query: ${detail}.`, {
     next: 'Try again.',
     cause: error,
   });

@@ -43,6 +43,12 @@ export async function retryTransient<T>(
  */
 const TRANSIENT = /^(?:08|25006|25P0[34]|26000|40|53|55|57)/;
 
+/** Codes of connections that failed. The host's name was found when the warehouse was opened, so it is found again. */
+const CONNECTION_CODES: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
+  ...['EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'],
+]);
+
 /**
  * True for deadlocks, serialization failures and lock timeouts; for connections that were refused, lost or too many;
  * and for a server that starts, stops, lacks resources, or accepts no writes until the end of a failover.
@@ -53,7 +59,7 @@ function isTransient(error: unknown): boolean {
   const code = errorCode(error) ?? '';
   return (
     TRANSIENT.test(code) ||
-    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(code) ||
+    CONNECTION_CODES.has(code) ||
     (error instanceof Error && WITHOUT_CODE.test(error.message))
   );
 }
@@ -73,6 +79,11 @@ const CANCELED = '57014';
 
 /** A refused login, a missing database, a damaged disk or index: neither over in seconds nor a bug. */
 const OF_THE_SERVER = /^(?:28|3D|58|XX|F0)[0-9A-Z]{3}$/;
+
+/** True if the connection, the server or another session caused the error, whatever the statement was. */
+export const isOfDatabase = (error: unknown): boolean =>
+  isTransient(error) || OF_THE_SERVER.test(errorCode(error) ?? '');
+
 const NO_RIGHT = '42501';
 /** A schema, table, column or key that is missing. */
 const OTHER_TABLES = /^(?:3F000|42P01|42703|42P10)$/;
@@ -92,7 +103,7 @@ export function toUserError(error: unknown): unknown {
       'Run sluice check to see the differences, restore the schema, then try again. Stored answers are kept.';
     return new SchemaError(mismatch, { next, cause: error });
   }
-  if (!isTransient(error) && !OF_THE_SERVER.test(code)) return error;
+  if (!isOfDatabase(error)) return error;
   const next = 'Try again when the database works. Stored answers are kept.';
   return new TransientError(message, { next, cause: error });
 }
