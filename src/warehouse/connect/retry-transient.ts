@@ -44,10 +44,8 @@ export async function retryTransient<T>(
 const TRANSIENT = /^(?:08|25006|25P0[34]|26000|40|53|55|57)/;
 
 /** Codes of connections that failed. The host's name was found when the warehouse was opened, so it is found again. */
-const CONNECTION_CODES: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
-  ...['EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'],
-]);
+const CONNECTION_CODES =
+  /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/;
 
 /**
  * True for deadlocks, serialization failures and lock timeouts; for connections that were refused, lost or too many;
@@ -58,9 +56,7 @@ function isTransient(error: unknown): boolean {
   if (error instanceof TransientError) return errorCode(error.cause) !== CANCELED && isTransient(error.cause);
   const code = errorCode(error) ?? '';
   return (
-    TRANSIENT.test(code) ||
-    CONNECTION_CODES.has(code) ||
-    (error instanceof Error && WITHOUT_CODE.test(error.message))
+    TRANSIENT.test(code) || CONNECTION_CODES.test(code) || (error instanceof Error && WITHOUT_CODE.test(error.message))
   );
 }
 
