@@ -22,7 +22,7 @@ export const engineOptions = {
     type: 'number',
     min: 1,
     value: 'CALLS',
-    about: 'Maximum number of concurrent calls of this process (default: service.in_flight).',
+    about: 'Maximum number of concurrent requests of this process (default: service.in_flight).',
   },
   chunk: {
     type: 'number',

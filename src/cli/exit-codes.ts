@@ -17,7 +17,7 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   bug: {
     short: 'bug',
     meaning: 'There is a bug in Sluice, or a generated file is stale (`docs --check`).',
-    next: 'Run the command again with `--verbose` and report the output.',
+    next: 'Report the output of the command with `--verbose`. After `docs --check`, run `npm run docs`.',
   },
   usage: {
     short: 'usage or config',
@@ -32,18 +32,18 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   rejects: {
     short: 'too many rejects',
     meaning:
-      'The run finished, but more items and inputs were rejected than `accept.rejects` allows, or an answer could not be read. Also if a check of severity `error` failed; the rows stay loaded. With `--fail-on-truncated`, also if more items may exist than the service returned. With `plan --fail-above`: a month costs more points in addition than allowed.',
-    next: 'Run `sluice quarantine`, fix the inputs, and load again with `sluice quarantine retry`. After a failed check, read `check_status`. After `plan`, review the change of the config.',
+      'The run finished, but more items and inputs were rejected than `accept.rejects` allows, or an answer could not be read. Also if a check of severity `error` failed; the rows stay loaded. With `--fail-on-truncated`, also if more items may exist than the service returned. With `plan --against OTHER --fail-above POINTS`: a month costs over POINTS more than OTHER.',
+    next: 'List what was rejected with `sluice status` and `sluice quarantine`. Fix the inputs and run `sluice sync --failed`; after an update of Sluice, run `sluice quarantine retry`. If answers were truncated, add `window` or `split_by`, or raise `count`. After a failed check, read `check_status`. After `plan`, review the change of the config.',
   },
   transient: {
     short: 'transient',
     meaning: 'A transient error of the service or the database, or a request whose outcome is unknown.',
-    next: 'Run the same command again later: it continues where it stopped.',
+    next: 'Run the command again later: it continues where it stopped. If the message names a spool, a disk or `in_doubt`, do first what it says.',
   },
   budget: {
     short: 'out of points',
     meaning: 'The budget or the points are used up. The remaining requests stay planned.',
-    next: 'Raise the budget or wait for new points, then run the same command again.',
+    next: 'Raise the budget or wait for points, then run the command again. After 24 hours it makes a new plan; `max_age` keeps paid answers.',
   },
   held: {
     short: 'another run holds the lease',
@@ -53,11 +53,11 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   schema: {
     short: 'schema not current',
     meaning: 'The schema of the warehouse differs from the one that this version declares.',
-    next: 'Run `sluice migrate`, or update Sluice if the schema is newer.',
+    next: 'Run `sluice migrate`. If the schema is newer, update Sluice; if it was changed by hand, revert the change.',
   },
 };
 
-/** True if the same command can succeed later without a change by a person: a scheduler may run it again. */
+/** True for exit codes 5 and 7: a scheduler may run the same command again. */
 export const isRetryable = (exitCode: number): boolean => exitCode === EXIT.transient || exitCode === EXIT.held;
 
 /** The result with `retryable`, by its exit code. */
@@ -67,7 +67,7 @@ export const withRetryable = <T extends { readonly exitCode: number | null }>(re
 });
 
 interface Retryable {
-  /** True if the same command can succeed later without a change by a person. */
+  /** True for exit codes 5 and 7: a scheduler may run the same command again. */
   readonly retryable: boolean;
 }
 

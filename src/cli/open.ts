@@ -11,7 +11,7 @@ import type { Context } from './context.ts';
 import { packageFolder } from './package.ts';
 
 /**
- * The config that the flag, the environment or the working folder names. Its secrets are redacted from now on. Throws a
+ * The config that the flag, the environment or the working directory names. Its secrets are redacted from now on. Throws a
  * UsageError if it is not valid, also if a check names a column that is not declared.
  */
 export async function readConfig(context: Context, flag: string | undefined): Promise<Config> {
@@ -81,8 +81,8 @@ async function withOpen<T>(
 
 /**
  * Throws a UsageError if the warehouse is not where this version expects it, but where earlier versions put it. Those
- * resolved a relative folder against the working folder, and a new warehouse would buy everything again. In a checkout,
- * or in a working folder with its own config, the warehouse belongs to the quickstart or to that config.
+ * resolved a relative folder against the working directory, and a new warehouse would buy everything again. In a checkout,
+ * or in a working directory with its own config, the warehouse belongs to the quickstart or to that config.
  */
 function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehouse'], file: string): void {
   const folder = embeddedFolder(url.reveal());
@@ -94,7 +94,7 @@ function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehou
     .find((it) => existsSync(join(it, 'data')));
   if (former === undefined) return;
   throw new UsageError(`There is no embedded warehouse in ${folder}, but there is one in ${former}.`, {
-    next: `Relative paths are relative to the folder of ${file}, and no longer to the working folder. To keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. To start with an empty warehouse: mkdir ${folder}`,
+    next: `Relative paths are relative to the folder of ${file}, and no longer to the working directory. To keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. To start with an empty warehouse: mkdir ${folder}`,
   });
 }
 

@@ -109,7 +109,7 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
   };
   const settle = async (queue: string, job: Attempt, follows: Follow): Promise<void> =>
     db.transaction().execute(async (tx) => {
-      // Settle one job at a time, so that of two parents that end at once, the second sees the end of the first.
+      // Settle one job at a time, so that of two parents that end together, the second sees the end of the first.
       await sql`select pg_advisory_xact_lock(hashtextextended(${jobsSchema(schema)}, 0))`.execute(tx);
       const attempt = { id: job.id, retryCount: job.retryCount };
       // The library returns how many jobs it settled, but its types omit that.

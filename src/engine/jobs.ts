@@ -37,7 +37,7 @@ export interface ScheduleChanges {
 export interface Jobs {
   /** Enqueues jobs, inside the transaction if one is passed. A job whose key already waits or is active is ignored. */
   readonly enqueue: (jobs: readonly NewJob[], tx?: Tx) => Promise<void>;
-  /** Executes jobs of a queue, at most `slots` at once, until the queue is closed. */
+  /** Executes jobs of a queue, at most `slots` concurrently, until the queue is closed. */
   readonly work: (
     queue: Exclude<Queue, 'dead'>,
     slots: number,

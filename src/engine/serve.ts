@@ -35,9 +35,9 @@ export interface ServeEffects extends FlowEffects {
 
 /** If smaller, a run of thousands has too many jobs; if larger, the other workers idle while the last one works. */
 const CHUNK_SIZE = 250;
-/** Syncs at once in a process: each mostly waits for the service, and a long one leaves room for others. */
+/** Concurrent syncs of a process: each mostly waits for the service, and a long one leaves room for others. */
 const SYNC_SLOTS = 4;
-/** Chunks at once: there is room for chunks of a second run. */
+/** Concurrent chunks: there is room for chunks of a second run. */
 const CHUNK_SLOTS = 2;
 
 /** How often the scheduler looks for jobs and runs whose processes died. A lease expires within 12 s. */

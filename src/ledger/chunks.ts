@@ -101,7 +101,7 @@ export async function firstStop(ops: Ops, runId: string): Promise<ChunkStop | un
 
 /**
  * Ends a chunk, and returns how many chunks of its run are still open. It locks the run's row until the end of the
- * transaction. If chunks end at once, only the last one sees that none is open.
+ * transaction. If chunks end together, only the last one sees that none is open.
  */
 export async function endChunk(
   ops: Ops,

@@ -8,7 +8,7 @@ import { show } from '../terminal/show.ts';
 
 export const alerts = command({
   about:
-    'List alerts, or send a test alert. docs/operations.md describes when Sluice sends alerts, and what they contain. Needs no token.\n\n' +
+    'List alerts, or send a test alert. The page on operations in the documentation describes when Sluice sends alerts, and what they contain. Needs no token.\n\n' +
     '- list (the default): show all alerts that were ever raised, active alerts first.\n' +
     '- test: send a test alert to the webhook and to the command of the config. The exit code is 5 if one of them did not accept it.',
   options: configOption,

@@ -25,7 +25,7 @@ const COLUMNS = [
 
 export const costs = command({
   about:
-    `Add up the request log of the service by sync, endpoint, plan, day and run. A sync of ${LOG_ENDPOINT} reads the log. Needs no token.\n\n` +
+    `Add up the request log of the service by sync, endpoint, plan of the account, day and run. A sync of ${LOG_ENDPOINT} reads the log. Needs no token.\n\n` +
     '- points: points that the service charged.\n' +
     '- (other programs): requests that no sync of this warehouse sent.\n' +
     '- for failed: points for requests that failed.\n' +

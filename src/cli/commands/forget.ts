@@ -15,7 +15,7 @@ import { withRetryable } from '../exit-codes.ts';
 export const forget = command({
   about:
     'Remove the entity of one row, under all its names, from tables, history, ledger, quarantine, stored answers and the spool. A receipt without the data remains. ' +
-    'Stored answers are rewritten without the entity, so no replay restores it. Salted digests recognize it in later answers and inputs, which are loaded without it. ' +
+    'Stored answers are rewritten without the entity, so no replay restores it. Salted digests recognize it later: answers are loaded without it, and inputs that name it are not requested. ' +
     'Without --yes, the command shows what it would remove, and asks for confirmation at a terminal. It does not reach backups, copies in BI tools and logs of the database. ' +
     'The exit code is 2 if the key matches nothing, and 7 while a sync runs. Needs no token.',
   options: {
@@ -31,7 +31,7 @@ export const forget = command({
     key: { takes: 'many', about: 'The key of the row: the values of the key columns, in their order.' },
   },
   examples: [
-    { line: 'sluice forget pronet_users fsd_profile ACoAAB1', about: 'Show what would be removed for a person.' },
+    { line: 'sluice forget pronet_users fsd_profile ACoAAB1', about: 'Show what would be removed, and ask at a terminal.' },
     { line: 'sluice forget photoshare_users 2000007919 --yes', about: 'Remove a user.' },
   ],
   run: async ({ table, key, yes, 'allow-again': comesAgain, config: flag }, context) => {

@@ -14,7 +14,7 @@ export const grants = command({
     'Print the statements that create a read-only role for analysts. The role can read every table and view for analysts, including those of later migrations. It can neither write nor read the internal tables. ' +
     'With --without-personal, the role reads only masked views, in a schema of their own whose name ends in _masked. ' +
     `They leave out personal data, JSON columns and texts of errors. Identifiers of people and of their posts are replaced by hashes with the key in ${KEY}, so that joins work. The masked rows are pseudonymous, not anonymous. ` +
-    'Run the statements as the role that migrates. With --apply, the command runs them on the server of the warehouse, for the owner of its tables. ' +
+    'Run the statements as the owner of the tables, or let --apply run them. ' +
     'The role cannot log in: grant it to roles that can. Needs no token.',
   options: {
     ...configOption,

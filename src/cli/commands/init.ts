@@ -96,7 +96,7 @@ async function warnOfSecrets(path: string, wanted: string, { log }: Context): Pr
 }
 
 function nextSteps(dir: string): string {
-  // The commands find the config in the working folder.
+  // The commands find the config in the working directory.
   const enter = dir === '.' ? [] : [`  cd ${shellWord(dir)}`];
   return [
     'next:',

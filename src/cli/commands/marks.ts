@@ -14,7 +14,7 @@ import { marksText } from '../text/marks-text.ts';
 export const marks = command({
   about:
     'Show how far syncs have read, or make a sync read again. Only syncs with a window and syncs of the request log have watermarks. Needs no token.\n\n' +
-    '- list (the default): show for each input what is known, since when, and what the next run will request.\n' +
+    '- list (the default): show for each input the days that were read, as of when, and what the next run will request.\n' +
     '- reset: move the watermark of one input, or of all inputs of a sync, back. The next run requests again what is no longer known, and answers from before the reset do not serve it. All data stays. ' +
     'Without --yes, the command only shows what would change and what the next run would cost. It refuses while the sync runs (exit code 7) or has an interrupted run that the next sync continues.',
   options: {

@@ -13,7 +13,7 @@ export const plan = command({
   about:
     'Plan each sync as a run would plan it now, without requests to the service. Needs no token.\n\n' +
     '- low, likely: the lower end of the range that holds nine of ten costs, and the likely cost, if future answers resemble past ones.\n' +
-    '- most: the cost of all requests, with all parts into which full answers can be split. A run spends no more, unless a request fails or its answer is lost, and it is sent and billed again (service.retries).\n' +
+    '- most: the cost of all requests, with all parts into which full answers can be split. A run exceeds it only if requests are billed again (service.retries), or if the query of for_each returns more rows by then. A + marks the request log, whose pages have no maximum.\n' +
     `- confidence: guess until the request log (${LOG_ENDPOINT}) shows the prices, then fair or good.\n\n` +
     'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema.',
   options: {
@@ -31,7 +31,7 @@ export const plan = command({
       type: 'text',
       value: 'FILE',
       about:
-        'Save the plan in this file. sluice sync --plan FILE sends exactly its requests, and refuses if anything moved since. ' +
+        'Save the plan in this file. sluice sync --plan FILE sends exactly its requests, and refuses if anything changed since. ' +
         'The file contains digests, and the fields of up to 1,000 requests of each sync.',
     },
     against: {
@@ -44,7 +44,7 @@ export const plan = command({
       type: 'number',
       min: 0,
       value: 'POINTS',
-      about: 'With --against: end with exit code 4 if a month costs more points than that in addition.',
+      about: 'With --against: end with exit code 4 if a month costs over POINTS more than OTHER.',
     },
     for: {
       type: 'text',

@@ -14,11 +14,11 @@ const FIRINGS = 10;
 
 export const schedule = command({
   about:
-    'Run the syncs that have a schedule in the config when they are due, and work on jobs like sluice worker. An embedded warehouse needs no other process.\n\n' +
+    'Run syncs when their schedules are due. It also does the work of a sluice worker. With an embedded warehouse, it is the only process that you need.\n\n' +
     '- If firings were missed while no scheduler ran, only the last one runs, at the start.\n' +
     '- A sync never overlaps itself, and any number of schedulers fire it once.\n' +
     '- A sync can name other syncs in its key after. Without a schedule, it starts when all of them are done. With a schedule, it waits while they are running.\n' +
-    '- Transient errors are retried after increasing waits. Jobs with errors that need a person are given up: sluice status lists them, and --redrive requeues them.\n' +
+    '- A run that ends with a transient error is repeated for about three hours. After that, and after other errors, its job is given up: sluice status lists it, and --redrive requeues it.\n' +
     '- The config is read only at the start: restart the process after a change.',
   logs: true,
   options: {

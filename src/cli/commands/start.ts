@@ -18,7 +18,7 @@ const BALANCE = 10_000;
 export const start = command({
   about:
     'Start a sandbox on a free port of 127.0.0.1, run configs/quickstart.yaml against it, print the summary and a query to try, and close the sandbox. ' +
-    'The warehouse is that of DATABASE_URL (default: an embedded warehouse in .sluice/ of the checkout, or of the working folder for an installed package). ' +
+    'The warehouse is that of DATABASE_URL (default: an embedded warehouse in .sluice/ of the checkout, or of the working directory for an installed package). ' +
     'The data of the sandbox is the same each time, so a second run buys nothing that is fresh. SLUICE_SERVICE_URL and SLUICE_SERVICE_TOKEN are not used.',
   logs: true,
   options: {},
@@ -46,7 +46,7 @@ export const start = command({
 });
 
 /**
- * The environment with DATABASE_URL. For an installed package, the default is a warehouse in the working folder, because
+ * The environment with DATABASE_URL. For an installed package, the default is a warehouse in the working directory, because
  * the next version replaces the folder of the package.
  */
 function databaseEnv({ env, cwd }: Context): Context['env'] {

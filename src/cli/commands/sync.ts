@@ -19,7 +19,11 @@ export const sync = command({
   about:
     'Send the requests that no fresh answer serves, store every answer, and load it. Continue runs that were interrupted. ' +
     'If the warehouse is empty, create its schema first. If syncs end differently, the exit code is the most severe one. ' +
-    'The spool keeps answers that the database does not accept until the next sync. It is in SLUICE_SPOOL (default: spool/ in the folder of an embedded warehouse, otherwise .sluice/spool beside the config).',
+    'The spool keeps answers that the database does not accept until the next sync. It is in SLUICE_SPOOL (default: spool/ in the folder of an embedded warehouse, otherwise .sluice/spool beside the config).\n\n' +
+    '- asked: requests sent; fresh: requests that a stored answer served; left: requests that stay planned.\n' +
+    '- loaded: items that created or changed rows, of which changed had a row before; unchanged: items equal to their rows.\n' +
+    '- superseded: items that a newer answer, or a later item with the same key, replaced; quarantined: items that could not be loaded.\n' +
+    '- truncated: full answers that could not be split further; unreadable: answers that could not be read; in doubt: requests whose answers were lost.',
   logs: true,
   options: {
     ...configOption,
@@ -57,7 +61,7 @@ export const sync = command({
       value: 'FILE',
       about:
         'Send exactly the requests of a plan that sluice plan --output saved, for at most its points. ' +
-        'Refuse with exit code 2 if the config, inputs, fresh answers, prices or the day moved since. Parts of full answers are within its points.',
+        'Refuse with exit code 2 if the config, inputs, fresh answers, prices or the day changed since. Splits of full answers count toward its points.',
     },
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run (default: all).' } },
@@ -66,7 +70,7 @@ export const sync = command({
     { line: 'sluice sync pages costs --max-points 50', about: 'Run two syncs, for at most 50 points.' },
     { line: 'sluice sync --limit 5', about: 'Try every sync with a sample, parents and children.' },
     { line: 'sluice sync --plan plan.json', about: 'Run a saved plan.' },
-    { line: 'sluice sync --failed', about: 'Try again what failed.' },
+    { line: 'sluice sync --failed', about: 'Send failed requests again.' },
     { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'Run a sync for one quarter.' },
   ],
   run: async (args, context) => {

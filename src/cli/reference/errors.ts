@@ -17,7 +17,7 @@ export function errorsPage(): string {
   return page([
     generated('Errors and exit codes'),
     'A scheduler can act on the exit code alone. Errors go to standard error. They say what was found, what is allowed, and the next step.',
-    'Retry says whether a scheduler may run the same command again by itself. With `--json`, and in JSON logs, an error has the same as `retryable` ([JSON outputs](json.md)).',
+    'Retry says whether a scheduler may run the same command again by itself. JSON errors contain it as `retryable` ([JSON outputs](json.md)).',
     markdownTable(
       ['Code', 'Name', 'Meaning', 'Retry', 'Next step'],
       [

@@ -5,7 +5,7 @@ import { isRetryable } from '../exit-codes.ts';
 
 export interface Failure {
   readonly exitCode: number;
-  /** The same command can succeed later without a change by a person. */
+  /** True for exit codes 5 and 7: a scheduler may run the same command again. */
   readonly retryable: boolean;
   readonly message: string;
   readonly next: string;

@@ -72,7 +72,7 @@ export const START_AHEAD_MS = 100;
  */
 export const farthestMs = ({ inFlight, intervalMs }: LimiterBounds): number => 60_000 + 4 * (inFlight + 1) * intervalMs;
 
-/** The number of start times that may be granted at once if the next one is `aheadMs` ahead. */
+/** The number of start times that may be granted together if the next one is `aheadMs` ahead. */
 export const startsWithin = (aheadMs: number, intervalMs: number): number =>
   aheadMs > START_AHEAD_MS ? 0 : 1 + Math.floor((START_AHEAD_MS - aheadMs) / Math.max(intervalMs, SHORTEST_MS));
 

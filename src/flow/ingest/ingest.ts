@@ -95,7 +95,7 @@ export async function ingestAnswers(
 
 /**
  * Loads answers, many in a transaction, and reports the results of each transaction in order. It reads the next answers
- * during a load. Two loads run at once if they have no rows in common; other loads wait for each other. If the database
+ * during a load. Two loads run concurrently if they have no rows in common; other loads wait for each other. If the database
  * refuses an answer for its content, or a bug prevents it, that answer alone is quarantined completely. Other database
  * errors are thrown; transactions that committed before them stay.
  */

@@ -36,7 +36,7 @@ interface PendingAnswer {
 }
 
 /**
- * Returns a function that loads a stored answer after those passed before. A single answer is loaded at once. An error
+ * Returns a function that loads a stored answer after those passed before. A single answer is loaded immediately. An error
  * that ends one load rejects all answers begun with it, since each was already tried alone where that could help.
  */
 export function openLoadQueue(

@@ -125,7 +125,7 @@ function namedIn(answer: StoredAnswer, batch: Batch): NamedEntity[] {
   return endpoint ? namedEntities(endpoint, answer.request, batch) : [];
 }
 
-/** True if two groups may be loaded in any order and at once. */
+/** True if two groups may be loaded in any order and at the same time. */
 export const areIndependent = (one: readonly ParsedAnswer[], other: readonly ParsedAnswer[]): boolean =>
   touchedBy(one).isDisjointFrom(touchedBy(other));
 

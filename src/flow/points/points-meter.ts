@@ -107,7 +107,7 @@ export class TruePointsMeter implements PointsMeter {
       return points > 0 && !this.#isUnreadable ? 'reading' : undefined;
     }
     if (points === 0 || points < this.#threshold || this.#isUnreadable) return undefined;
-    // The limit may be exceeded by as many calls as may be in flight at once.
+    // The limit may be exceeded by as many calls as may be in flight.
     if (calls.waiting().length + calls.inFlight() < this.#it.inFlight) return undefined;
     return calls.inFlight() > 0 ? 'end' : 'reading';
   }

@@ -222,7 +222,7 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 const NAMED_GAPS = 3;
 
 function unreadNext({ name }: EndInput['definition'], { requests, failing }: UnreadableSum): string {
-  const again = `Run the sync again: it requests exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
+  const again = `Run the sync again: it requests only what could not be read, at most ${MAX_UNREADABLE} times in total within max_age.`;
   const given = `sluice sync --refresh ${name} requests again what could not be read ${MAX_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }

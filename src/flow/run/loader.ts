@@ -1,4 +1,4 @@
-/** The loader of a run: loads stored answers in the order of storage, many at once. */
+/** The loader of a run: loads stored answers in the order of storage, several concurrently. */
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { Reservation } from '../../control/budget/reservations.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';

@@ -182,7 +182,7 @@ const BEYOND = 8;
 const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
 
 /**
- * True if requests in flight would improve a split. The first requests of a question qualify: as many may run at once
+ * True if requests in flight would improve a split. The first requests of a question qualify: as many may run together
  * as were answered before. Requests near days that came back full against the estimate qualify too.
  */
 function isEarly({ evidence: { density }, answers, inFlight }: QuestionState, window: Window | undefined): boolean {

@@ -115,7 +115,7 @@ export function learnPrices(
   return { ...book, deviation: deviationOf(offs), confidence: isGood ? 'good' : book.confidence };
 }
 
-/** Too few samples never lower a guess, but a higher cost counts at once. */
+/** Too few samples never lower a guess, but a higher cost counts immediately. */
 function raised(guessed: PriceModel, samples: readonly PriceSample[]): PriceModel {
   const seen = samples.map((it) => it.points / (unitsOf(guessed, it) ?? Number.POSITIVE_INFINITY));
   const points = Math.max(guessed.points, ...seen);

@@ -28,7 +28,7 @@ export interface ReconcileOptions {
   readonly inOrder?: InOrder;
 }
 
-/** Most lost attempts that are assessed at once; with more, something else is wrong. */
+/** Most lost attempts that are assessed together; with more, something else is wrong. */
 const MOST_DOUBTS = 1000;
 
 /**

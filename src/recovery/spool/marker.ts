@@ -30,7 +30,7 @@ export async function markSpool(folder: string, newId: string): Promise<string> 
     await file.close();
   }
   try {
-    // If two processes mark a folder at once, exactly one must win.
+    // If two processes mark a folder at the same time, exactly one must win.
     await link(draft, join(folder, MARKER)).catch(async (error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST' && (await spoolIdIn(folder)) !== undefined) return;
       await rename(draft, join(folder, MARKER));

@@ -121,7 +121,7 @@ interface CopyConnection {
 }
 
 /**
- * Sends a copy with all its rows at once, because the database does not return from a copy whose rows are incomplete.
+ * Sends a copy with all its rows in one message, because the database does not return from a copy whose rows are incomplete.
  * Returns a result like that of an insert.
  */
 function copyAtOnce(

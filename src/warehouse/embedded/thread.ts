@@ -30,7 +30,7 @@ export interface EmbeddedDatabase {
   exchange(messages: Uint8Array<ArrayBuffer>, onReply: (bytes: Uint8Array) => void): Promise<void>;
   /** Milliseconds since the running exchange began, on a monotonic clock; undefined if there is none. */
   busyMs(): number | undefined;
-  /** Ends the database at once, and fails the running exchange and all later ones with this error. */
+  /** Ends the database immediately, and fails the running exchange and all later ones with this error. */
   fail(error: Error): void;
   /** Closes the database. One that is still busy is ended like by a kill, which loses nothing that was committed. */
   close(): Promise<void>;

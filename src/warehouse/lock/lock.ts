@@ -213,7 +213,7 @@ function heldBy(path: string, owner: LockOwner | 'unreadable'): HeldError {
     {
       next: isUnknown
         ? `Wait for it to end. If you know that it has ended, delete ${path}.`
-        : 'Wait for it to end, or set DATABASE_URL to a Postgres server, which several processes can use at once.',
+        : 'Wait for it to end, or set DATABASE_URL to a Postgres server, which several processes can use at the same time.',
     },
   );
 }

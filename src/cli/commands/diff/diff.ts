@@ -25,13 +25,13 @@ interface DiffResult {
 export const diff = command({
   about:
     'Show what changed in the tables between two runs of a sync, from the warehouse alone. Needs no token.\n\n' +
-    '- new: rows that an answer after the first run contained first.\n' +
+    '- new: rows that first appeared in an answer after the first run.\n' +
     '- changed: earlier rows with a logged change. Daily numbers, image addresses and elements of lists do not count.\n' +
     '- gone: rows that a complete answer showed to be missing, and that no answer has contained since.\n\n' +
     'The answers of the runs after the first one, up to the second one, count. Tables without a difference are left out.',
   options: {
     ...configOption,
-    sync: { type: 'text', value: 'SYNC', about: 'Sync of the runs latest and previous (default: the only sync).' },
+    sync: { type: 'text', value: 'SYNC', about: 'Sync that latest and previous refer to (default: the only sync).' },
     rows: { type: 'text', value: 'TABLE', about: 'Also list the rows of a table, with the columns that changed.' },
     limit: { type: 'number', value: 'N', min: 1, about: `Most rows to list (default: 100, at most ${MOST_ROWS}).` },
   },

@@ -10,7 +10,7 @@ import { show } from '../../terminal/show.ts';
 
 export const promote = command({
   about:
-    'Make a field that answers contain, and that the contract does not have, a column. sluice status proposes such fields; until then their values are in the column extra. ' +
+    'Turn an unknown field of answers into a column. sluice status proposes such fields; until then their values are in the column extra. ' +
     'In a checkout of Sluice, the command adds the field to its declaration and drafts the migration. Then sluice migrate adds the column, and sluice replay moves the stored values into it, without requests to the service. ' +
     'A value that does not fit the type stays in extra. For a declared field, the command shows what is left to do. In an installed package it changes nothing (exit code 2) and shows SQL that reads the field from extra. Needs no token.',
   options: {
@@ -27,7 +27,7 @@ export const promote = command({
     table: { takes: 'one', about: 'Table whose column extra has the field.' },
     field: {
       takes: 'one',
-      about: 'Name of the field; inside an object with its names joined by dots, such as company.size.',
+      about: 'Name of the field; for a nested field its path with dots, such as company.size.',
     },
     type: {
       takes: 'one',
