@@ -94,16 +94,20 @@ describe('a Postgres', () => {
   });
 
   it.each([
-    ['ECONNREFUSED', 'connect ECONNREFUSED'],
-    ['55000', 'object is not in prerequisite state'],
-    ['55006', 'object is being accessed by other users'],
-    ['25P03', 'terminating connection due to idle-in-transaction timeout'],
-    ['26000', 'prepared statement "s1" does not exist'],
-  ])('that refuses with %s from a point on ends the run with 5, and the next one continues', async (code, message) => {
+    { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED' },
+    // A server on a Unix socket removes its file while it restarts.
+    { code: 'ENOENT', message: 'connect ENOENT /run/postgresql/.s.PGSQL.5432', syscall: 'connect' },
+    { message: 'timeout expired' },
+    { code: '55000', message: 'object is not in prerequisite state' },
+    { code: '55006', message: 'object is being accessed by other users' },
+    { code: '25P03', message: 'terminating connection due to idle-in-transaction timeout' },
+    { code: '26000', message: 'prepared statement "s1" does not exist' },
+  ])('that refuses with $code $message from a point on ends the run with 5, and the next one continues', async (found) => {
+    const { message } = found;
     const warehouse = await open();
     const scene = await sceneIn(warehouse);
     const point = { when: 'before', statement: STEP.store, nth: 2 } as const;
-    const failing = failingFrom(warehouse, point, () => Object.assign(new Error(message), { code }));
+    const failing = failingFrom(warehouse, point, () => Object.assign(new Error(message), found));
 
     const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: failing.warehouse });
 
