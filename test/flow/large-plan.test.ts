@@ -80,9 +80,9 @@ describe('a plan that the server has no space for', () => {
     await select(
       scene.warehouse,
       `do $do$ begin
-        create function public.full() returns trigger language plpgsql as
+        create function public.no_space() returns trigger language plpgsql as
           $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;
-        create trigger full before insert on sluice_ops.requests execute function public.full();
+        create trigger no_space before insert on sluice_ops.requests execute function public.no_space();
       end $do$`,
     );
     const summary = only(await scene.sync(await configOf(Array.from({ length: ROWS }, (_, at) => user(at)))));
