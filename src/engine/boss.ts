@@ -34,7 +34,7 @@ async function started(database: JobsDatabase, clock: boolean, onTrouble: (error
     schema: jobsSchema(database.schema),
     schedule: clock,
     ...(driver.kind === 'embedded'
-      ? { db: { executeSql: driver.runScript }, backend: 'pglite' }
+      ? { db: { executeSql: withOwnErrors(driver.runScript) }, backend: 'pglite' }
       : poolSettings(driver.settings)),
   });
   boss.on('error', onTrouble);
@@ -54,6 +54,16 @@ async function started(database: JobsDatabase, clock: boolean, onTrouble: (error
     throw error;
   }
 }
+
+type RunScript = Extract<Driver, { kind: 'embedded' }>['runScript'];
+
+/** The library adds to the messages of errors, and the error of a database that ended belongs to all its users. */
+const withOwnErrors =
+  (runScript: RunScript): RunScript =>
+  (...statement) =>
+    runScript(...statement).catch((error: unknown) => {
+      throw Object.assign(new Error((error as Error).message, { cause: error }), error);
+    });
 
 /** Connects as the warehouse does, but with the library's own rules for values and its own number of connections. */
 function poolSettings(settings: Extract<Driver, { kind: 'pool' }>['settings']): ConstructorOptions {

@@ -20,8 +20,8 @@ export async function busySyncs(db: Tx, { schema, ops }: WarehouseSchemas): Prom
 }
 
 /**
- * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle, and their last runs
- * succeeded. With `onlyUnbegun`, syncs that ran since the parent are excluded, because another caller may have started
+ * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle, and their last complete
+ * runs succeeded. A run of a part, such as a sample, does not count. With `onlyUnbegun`, syncs that ran since the parent are excluded, because another caller may have started
  * them.
  */
 export async function childrenToStart(
@@ -36,7 +36,7 @@ export async function childrenToStart(
   const busy = await busySyncs(tx, schemas);
   const { rows } = await sql<{ sync: string; id: string; well: boolean }>`
     select distinct on (sync) sync, id, coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
-    from ${sql.id(schemas.ops, 'runs')} order by sync, id desc`.execute(tx);
+    from ${sql.id(schemas.ops, 'runs')} where scope is null order by sync, id desc`.execute(tx);
   const newest = new Map(rows.map((row) => [row.sync, row]));
   const runOf = (sync: string): bigint => BigInt(newest.get(sync)?.id ?? 0);
   return children

@@ -17,14 +17,14 @@ export interface DiedRun {
 }
 
 /**
- * Returns the newest run of each sync whose lease expired before its end was recorded. Syncs with a job are left to
- * their workers.
+ * Returns the newest run of each sync, except runs of a part, if its lease expired before its end was recorded. Syncs
+ * with a job are left to their workers.
  */
 export async function diedRuns(warehouse: Pick<Warehouse, 'db' | 'ops' | 'schema'>): Promise<DiedRun[]> {
   const { db, schema } = warehouse;
   const { rows } = await sql<DiedRun>`
     select run_id as "runId", sync, endpoint, error as because from (
-      select distinct on (sync) * from ${sql.id(schema, 'sync_runs')} order by sync, run_id desc
+      select distinct on (sync) * from ${sql.id(schema, 'sync_runs')} where scope is null order by sync, run_id desc
     ) newest where state = 'interrupted' and ended_at is null`.execute(db);
   if (rows.length === 0) return [];
   const busy = await busySyncs(db, warehouse);

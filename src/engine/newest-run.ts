@@ -1,4 +1,4 @@
-/** The state of a sync's newest run. A resumed job uses it to see whether its work was done before its worker died. */
+/** The state of a sync's newest run of all inputs. A resumed job uses it to see whether its work was done before its worker died. */
 import { sql } from 'kysely';
 import { toUserError } from '../warehouse/connect/retry-transient.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
@@ -13,12 +13,12 @@ export interface NewestRun {
   readonly byChunk: boolean;
 }
 
-/** Returns the newest run of a sync. Throws a TransientError if the database cannot be used. */
+/** Returns the newest run of a sync, except runs of a part. Throws a TransientError if the database cannot be used. */
 export async function newestRun({ db, ops }: Pick<Warehouse, 'db' | 'ops'>, sync: string): Promise<NewestRun> {
   const { rows } = await sql<NewestRun>`
     select r.id || ' ' || coalesce(extract(epoch from r.ended_at)::text, '') as "endKey", r.exit_code::int as "exitCode", r.error,
       exists (select from ${sql.id(ops, 'chunks')} c where c.run_id = r.id and c.state = 'concluded') as "byChunk"
-    from ${sql.id(ops, 'runs')} r where r.sync = ${sync} order by r.id desc limit 1`
+    from ${sql.id(ops, 'runs')} r where r.sync = ${sync} and r.scope is null order by r.id desc limit 1`
     .execute(db)
     .catch((error: unknown) => {
       throw toUserError(error);

@@ -45,16 +45,17 @@ const LOST_EVERY_MS = 15_000;
 
 /**
  * Serves until the signal fires. Then nothing new is sent, calls in flight are awaited and stored, and jobs are
- * requeued.
+ * requeued. Throws the reason if an embedded database ended by itself, so that a supervisor starts the process again.
  */
 export async function serve(
   config: Config,
   warehouse: Warehouse,
   { role, calls, chunkSize = CHUNK_SIZE }: ServeOptions,
   effects: ServeEffects,
-  signal: AbortSignal,
+  stop: AbortSignal,
 ): Promise<void> {
   const { onEvent, onError, onReady } = effects;
+  const signal = warehouse.failed ? AbortSignal.any([stop, warehouse.failed]) : stop;
   const ops = operationsOf(warehouse);
   const name = `${ROLE_LEASE_PREFIX}${role}:${hostname()}/${process.pid}/${effects.newId()}`;
   const presence = keepLeaseAlive(
@@ -84,6 +85,7 @@ export async function serve(
     await presence.end();
     await removeLeases(ops, name).catch(() => undefined);
   }
+  warehouse.failed?.throwIfAborted();
 }
 
 /** Reports each job and run whose process died, once, until the signal fires. */

@@ -11,7 +11,7 @@ import { backoffMs, boundedRetryAfterMs, retryAfterMs, type RetryWaits } from '.
 export interface Attempt {
   /** The number of this attempt, from 1. */
   readonly number: number;
-  /** Attempts of earlier processes for the same run. */
+  /** Attempts of earlier invocations for the same run, if the last of them ended with a failure that may be billed. */
   readonly earlierAttempts: number;
   /** Attempts so far that followed a paid retry or a lost answer. */
   readonly paidRetries: number;
@@ -209,11 +209,13 @@ function afterAnswer(answer: AnsweredOutcome, attempt: Attempt, policy: RetryPol
 
 function giveUp(
   kind: 'unpaid' | 'transient',
-  { earlierAttempts, number }: Attempt,
+  { earlierAttempts, paidRetries }: Attempt,
   { retries }: RetryPolicy,
   because: string,
 ): Decision {
-  const isHopeless = kind === 'transient' && earlierAttempts + number >= MAX_LOST_INVOCATIONS * (retries + 1);
+  // Refused attempts (429, 503) and those that never left say nothing about the input.
+  const failed = earlierAttempts + paidRetries + 1;
+  const isHopeless = kind === 'transient' && failed >= MAX_LOST_INVOCATIONS * (retries + 1);
   return isHopeless
     ? { do: 'fail', class: 'failing', scope: 'input', because, next: CHECK_INPUT }
     : { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };

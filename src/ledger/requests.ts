@@ -17,6 +17,8 @@ export interface LedgerRequest {
   readonly body: RequestBody;
   readonly input: RequestBody;
   readonly attempts: number;
+  /** The attempts, if the last invocation ended with a failure that may be billed; otherwise 0. */
+  readonly failedAttempts: number;
   /** The id that its attempts carry; null before the first. */
   readonly xRequestId: string | null;
   /** An earlier answer was unreadable, so the request is sent again unchanged. */
@@ -185,6 +187,11 @@ const planned = (ops: Ops, part: RunScope) =>
     .selectFrom('requests')
     .select(['id', 'request_key as requestKey', 'body as request', 'sent_body as body', 'input'])
     .select([sql<number>`attempts::int`.as('attempts'), 'x_request_id as xRequestId'])
+    .select(
+      sql<number>`case when failure_class = 'unavailable' and status not in (429, 503) then attempts::int else 0 end`.as(
+        'failedAttempts',
+      ),
+    )
     .select((eb) =>
       eb
         .exists(

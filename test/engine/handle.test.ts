@@ -89,6 +89,19 @@ it('a run that its worker did not finish is continued', async () => {
   expect(scene.arrived()).toHaveLength(0);
 });
 
+it('a run that its worker did not finish is continued, also after a sample of the sync', async () => {
+  const scene = await sceneIn(await withJobs(), {});
+  const first = await work(scene, syncJob('groups'));
+  await select(scene.warehouse, `update sluice_ops.runs set state = 'running', exit_code = null, ended_at = null`);
+  await select(
+    scene.warehouse,
+    `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, scope)
+     values ('groups', 'pronet.group', 'sample', 'partial', 0, '2026-03-06', now(), now(), 'limited') returning id`,
+  );
+  const second = await work(scene, first.kept);
+  expect(second.events).toMatchObject([{ kind: 'begun' }, { kind: 'run ended', summary: { continued: true } }]);
+});
+
 it('the children of a run that the worker of its last chunk concluded start once', async () => {
   const scene = await sceneIn(await withJobs(), {});
   const first = await work(scene, syncJob('groups'));

@@ -156,15 +156,18 @@ anyWarehouse('the jobs of workers', (open) => {
     const jobs = await jobsIn(warehouse);
     const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
     const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, 'a'));
-    const run = (sync: string, state: string, exitCode: number) =>
+    const run = (sync: string, state: string, exitCode: number, scope = 'null') =>
       select(
         warehouse,
-        `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at)
-         values ('${sync}', 'pronet.group', 'h', '${state}', ${exitCode}, '2026-03-06', now()) returning id`,
+        `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, scope)
+         values ('${sync}', 'pronet.group', 'h', '${state}', ${exitCode}, '2026-03-06', now(), ${scope}) returning id`,
       );
     await run('a', 'complete', 0);
     expect(await begin()).toEqual([]);
     await run('b', 'out_of_points', 6);
+    expect(await begin()).toEqual([]);
+    // A sample is no run of all inputs.
+    await run('b', 'partial', 0, `'limited'`);
     expect(await begin()).toEqual([]);
     await run('b', 'partial', 4);
     expect(await begin()).toEqual(['child']);

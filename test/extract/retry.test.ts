@@ -144,6 +144,10 @@ describe('an answer', () => {
       class: 'failing',
       scope: 'input',
     });
+    // Refused attempts are none in vain.
+    expect(after(answered(500), { number: 8, unpaidRetries: 5, paidRetries: 2 })).toMatchObject({
+      class: 'unavailable',
+    });
     expect(after(answered(503), { number: 6, unpaidRetries: 5, earlierAttempts: 60 })).toMatchObject({
       do: 'fail',
       class: 'unavailable',

@@ -94,30 +94,37 @@ describe('a Postgres', () => {
   });
 
   it.each([
-    ['ECONNREFUSED', 'connect ECONNREFUSED'],
-    ['55000', 'object is not in prerequisite state'],
-    ['55006', 'object is being accessed by other users'],
-    ['25P03', 'terminating connection due to idle-in-transaction timeout'],
-    ['26000', 'prepared statement "s1" does not exist'],
-  ])('that refuses with %s from a point on ends the run with 5, and the next one continues', async (code, message) => {
-    const warehouse = await open();
-    const scene = await sceneIn(warehouse);
-    const point = { when: 'before', statement: STEP.store, nth: 2 } as const;
-    const failing = failingFrom(warehouse, point, () => Object.assign(new Error(message), { code }));
+    { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED' },
+    // A server on a Unix socket removes its file while it restarts.
+    { code: 'ENOENT', message: 'connect ENOENT /run/postgresql/.s.PGSQL.5432', syscall: 'connect' },
+    { message: 'timeout expired' },
+    { code: '55000', message: 'object is not in prerequisite state' },
+    { code: '55006', message: 'object is being accessed by other users' },
+    { code: '25P03', message: 'terminating connection due to idle-in-transaction timeout' },
+    { code: '26000', message: 'prepared statement "s1" does not exist' },
+  ])(
+    'that refuses with $code $message from a point on ends the run with 5, and the next one continues',
+    async (found) => {
+      const { message } = found;
+      const warehouse = await open();
+      const scene = await sceneIn(warehouse);
+      const point = { when: 'before', statement: STEP.store, nth: 2 } as const;
+      const failing = failingFrom(warehouse, point, () => Object.assign(new Error(message), found));
 
-    const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: failing.warehouse });
+      const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: failing.warehouse });
 
-    expect(exitCode).toBe(5);
-    expect(syncs).toMatchObject([
-      { exitCode: 5, error: `the database could not be used: ${message}` },
-      { exitCode: 5 },
-    ]);
-    await expireLeases(warehouse);
-    scene.arrived();
-    expect(await scene.sync(CONFIG)).toMatchObject({ exitCode: 0, syncs: [{ continued: true, answers: 3 }, {}] });
-    expect(scene.notices.length).toBeLessThanOrEqual(2);
-    const sent = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
-    expect(sent.length).toBeLessThanOrEqual(4);
-    expect(Object.keys(await rowsOf(warehouse))).toContain('microblog_users');
-  });
+      expect(exitCode).toBe(5);
+      expect(syncs).toMatchObject([
+        { exitCode: 5, error: `the database could not be used: ${message}` },
+        { exitCode: 5 },
+      ]);
+      await expireLeases(warehouse);
+      scene.arrived();
+      expect(await scene.sync(CONFIG)).toMatchObject({ exitCode: 0, syncs: [{ continued: true, answers: 3 }, {}] });
+      expect(scene.notices.length).toBeLessThanOrEqual(2);
+      const sent = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+      expect(sent.length).toBeLessThanOrEqual(4);
+      expect(Object.keys(await rowsOf(warehouse))).toContain('microblog_users');
+    },
+  );
 });

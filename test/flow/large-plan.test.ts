@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { anyWarehouse } from '../support/warehouse.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { only, sceneIn, service } from './scene.ts';
 import { select, states } from './rows.ts';
 
@@ -69,5 +69,25 @@ anyWarehouse('a plan of several parts', (open) => {
     expect(scene.arrived()).toEqual([]);
     expect(await states(scene.warehouse)).toEqual({});
     expect(await select(scene.warehouse, 'select id from sluice_ops.runs')).toEqual([]);
+  });
+});
+
+describe('a plan that the server has no space for', () => {
+  const open = postgresWarehouses();
+
+  it('ends with the error of the statement that failed first, and can be repeated', async () => {
+    const scene = await sceneIn(await open());
+    await select(
+      scene.warehouse,
+      `do $do$ begin
+        create function public.no_space() returns trigger language plpgsql as
+          $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+        create trigger no_space before insert on sluice_ops.requests execute function public.no_space();
+      end $do$`,
+    );
+    const summary = only(await scene.sync(await configOf(Array.from({ length: ROWS }, (_, at) => user(at)))));
+
+    expect(summary).toMatchObject({ exitCode: 5, error: 'the database could not be used: could not extend file' });
+    expect(scene.arrived()).toEqual([]);
   });
 });

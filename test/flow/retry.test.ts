@@ -52,6 +52,17 @@ describe('a failing service', () => {
     expect(requestedGroups(scene)).toEqual(['1002']);
   });
 
+  it('is rate limited and then answers 500 to one input: that was one invocation, and the next one requests it', async () => {
+    const scene = await sceneIn(await open(), {
+      faults: [1, 2, 3, 4].map((nth) => at(nth, { kind: 'status', status: 429 })),
+      respond: ({ number }) => (number === 5 || number === 6 ? { status: 500, body: {} } : undefined),
+    });
+    const one = GROUPS.replace('["1001", "1002", "1003"]', '["1001"]');
+
+    expect(only(await scene.sync(one))).toMatchObject({ exitCode: 5, left: 1, failed: 0, sent: 6 });
+    expect(only(await scene.sync(one))).toMatchObject({ exitCode: 0, continued: true, answers: 1 });
+  });
+
   it('answers 500 to one input in run after run: after three invocations it counts as failed and the run ends', async () => {
     const scene = await sceneIn(await open(), {
       respond: ({ body }) => (JSON.stringify(body).includes('1002') ? { status: 500, body: {} } : undefined),

@@ -13,6 +13,7 @@ export const databaseOf = (pglite: PGlite): EmbeddedDatabase => ({
   fail: (error) => {
     throw error;
   },
+  failed: new AbortController().signal,
   close: async () => void (pglite.closed || (await pglite.close())),
   end: async () => void (pglite.closed || (await pglite.close())),
 });

@@ -9,6 +9,7 @@ import { HeldError } from '../../src/errors.ts';
 import { acquireLock, type LockOwner } from '../../src/warehouse/lock/lock.ts';
 import { processStateOf, ownIdentity } from '../../src/warehouse/lock/process-identity.ts';
 import { builtProgram } from '../support/built.ts';
+import { canMount, smallDisk } from '../support/small-disk.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const built = await builtProgram();
@@ -122,6 +123,21 @@ describe('the lock', () => {
     stop.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow(/enough|aborted/);
   });
+
+  if (canMount())
+    it('is not taken on a full disk, which says so, and leaves nothing behind', async () => {
+      const disk = smallDisk(1);
+      try {
+        await disk.fill('filler', 0);
+        await expect(acquireLock(join(disk.folder, 'lock.json'), request, realEffects)).rejects.toMatchObject({
+          exitCode: 5,
+          message: expect.stringContaining(`can’t be written: ${disk.folder}`) as string,
+        });
+        expect(await readdir(disk.folder)).toEqual(['filler']);
+      } finally {
+        disk.drop();
+      }
+    });
 
   it('is released when its owner’s process ends by itself', async () => {
     const other = await holder('lock', path);

@@ -50,25 +50,29 @@ export async function recordPlan(
   const reliedInputs: RequestBody[] = [];
   let [covered, forgotten, leftOut] = [0, 0, 0];
   let recording: Promise<unknown> = Promise.resolve();
-  for await (const part of plan.parts(ops)) {
-    covered += part.covered;
-    forgotten += part.forgotten;
-    leftOut += part.leftOut ?? 0;
-    for (const input of part.reliedInputs) reliedInputs.push(input);
-    const pending = await forecast(part);
-    for (const question of pending) totals.add(question);
-    planned?.add(part, pending);
+  try {
+    for await (const part of plan.parts(ops)) {
+      covered += part.covered;
+      forgotten += part.forgotten;
+      leftOut += part.leftOut ?? 0;
+      for (const input of part.reliedInputs) reliedInputs.push(input);
+      const pending = await forecast(part);
+      for (const question of pending) totals.add(question);
+      planned?.add(part, pending);
+      await recording;
+      // The next part is planned while the database executes this statement.
+      recording = planRequests(ops, run, part.tasks, {
+        at: now,
+        freshAnswers: part,
+        chunks: chunks?.assign(part.tasks, (key) => part.fresh.has(key) || part.failing.has(key)),
+      });
+      // The error is thrown where the promise is awaited.
+      recording.catch(() => undefined);
+    }
+  } finally {
+    // If this statement failed, its error is the cause of the others in the transaction, so it is the one to throw.
     await recording;
-    // The next part is planned while the database executes this statement.
-    recording = planRequests(ops, run, part.tasks, {
-      at: now,
-      freshAnswers: part,
-      chunks: chunks?.assign(part.tasks, (key) => part.fresh.has(key) || part.failing.has(key)),
-    });
-    // The error is thrown where the promise is awaited.
-    recording.catch(() => undefined);
   }
-  await recording;
   if (expected && planned) assertSameRequests(expected, planned);
   if (chunks && chunks.sizes.length > 0) await planChunks(ops, run.id, chunks.sizes);
   const quote = { requests: totals.openRequests, ...totals.points(prices) };

@@ -39,7 +39,7 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? context.newId() };
   let attempt: Omit<Attempt, 'endpointAnswered'> = {
     number: 1,
-    earlierAttempts: request.attempts,
+    earlierAttempts: request.failedAttempts,
     paidRetries: 0,
     unpaidRetries: 0,
     lostInvocations: context.lostInvocations,

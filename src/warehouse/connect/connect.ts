@@ -51,6 +51,8 @@ export interface Warehouse {
    * the largest answer so far. Absent for a server.
    */
   readonly assertRoom?: (largestAnswerBytes: number) => void;
+  /** Fires when an embedded database ended by itself, with the error as its reason. A server can come back. */
+  readonly failed?: AbortSignal;
   /** Closes the connections and releases the folder. A second call does nothing. */
   close(): Promise<void>;
 }
@@ -271,7 +273,8 @@ async function embedded(
   };
   const clock = await clockOf(db, effects);
   const driver = { kind: 'embedded', runScript } as const;
-  return { kind: 'embedded', ...names, db, session, driver, clock, close: memoize(closeBoth) };
+  const { failed } = database;
+  return { kind: 'embedded', ...names, db, session, driver, clock, failed, close: memoize(closeBoth) };
 }
 
 async function makeFolder(folder: string): Promise<void> {

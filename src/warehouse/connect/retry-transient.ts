@@ -56,9 +56,16 @@ function isTransient(error: unknown): boolean {
   if (error instanceof TransientError) return errorCode(error.cause) !== CANCELED && isTransient(error.cause);
   const code = errorCode(error) ?? '';
   return (
-    TRANSIENT.test(code) || CONNECTION_CODES.test(code) || (error instanceof Error && WITHOUT_CODE.test(error.message))
+    TRANSIENT.test(code) ||
+    CONNECTION_CODES.test(code) ||
+    isSocketGone(error) ||
+    (error instanceof Error && WITHOUT_CODE.test(error.message))
   );
 }
+
+/** True if the server's Unix socket does not exist, as during a restart. A missing file of another kind is no such error. */
+const isSocketGone = (error: unknown): boolean =>
+  errorCode(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect';
 
 /**
  * True for data exceptions, violated constraints and limits of the database. The content causes them, so a retry does
@@ -67,9 +74,12 @@ function isTransient(error: unknown): boolean {
 export const isRefused = (error: unknown): error is Error =>
   error instanceof Error && /^(?:21|22|23|54)[0-9A-Z]{3}$/.test(errorCode(error) ?? '');
 
-/** The driver's messages about a lost connection. The last two are for a connection that was already lost before. */
+/**
+ * The driver's messages about a connection that was lost or could not be opened in time. The last two are for a
+ * connection that was already lost before.
+ */
 const WITHOUT_CODE =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|There was an error establishing an SSL connection|Client has encountered a connection error|Client was closed)/;
 
 const CANCELED = '57014';
 

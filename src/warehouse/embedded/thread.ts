@@ -32,6 +32,8 @@ export interface EmbeddedDatabase {
   busyMs(): number | undefined;
   /** Ends the database immediately, and fails the running exchange and all later ones with this error. */
   fail(error: Error): void;
+  /** Fires when the database cannot be used any more, with the error as its reason. */
+  readonly failed: AbortSignal;
   /** Closes the database. One that is still busy is ended like by a kill, which loses nothing that was committed. */
   close(): Promise<void>;
   /** Ends the database without a write, if it still runs. */
@@ -96,6 +98,7 @@ class DatabaseThread implements EmbeddedDatabase {
   #pending: Pending | undefined;
   #last: Promise<void> = Promise.resolve();
   #error: Error | undefined;
+  readonly #failed = new AbortController();
 
   constructor(options: OpenOptions, failure: (reason: ThreadError) => Error) {
     this.#failure = failure;
@@ -129,10 +132,15 @@ class DatabaseThread implements EmbeddedDatabase {
 
   fail(error: Error): void {
     this.#error ??= error;
+    this.#failed.abort(this.#error);
     const pending = this.#pending;
     this.#pending = undefined;
     pending?.reject(this.#error);
     void this.#worker.terminate();
+  }
+
+  get failed(): AbortSignal {
+    return this.#failed.signal;
   }
 
   async close(): Promise<void> {

@@ -113,7 +113,8 @@ const gone = (folder: string): TransientError =>
     next: 'Restore the folder from a copy, or try again to start with an empty warehouse.',
   });
 
-function unusable(folder: string, error: unknown): TransientError {
+/** The error for a folder that cannot be written now. */
+export function unusable(folder: string, error: unknown): TransientError {
   if (error instanceof TransientError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return gone(folder);

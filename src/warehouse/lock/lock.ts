@@ -14,6 +14,7 @@ import { readFileSync, unlinkSync } from 'node:fs';
 import { constants, copyFile, link, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { HeldError } from '../../errors.ts';
+import { unusable } from './disk-room.ts';
 import { processStateOf, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 import { openLivenessSocket, isSocketAlive } from './liveness-socket.ts';
 
@@ -45,12 +46,16 @@ export interface LockRequest {
   readonly isWriting?: () => boolean;
 }
 
+/** Codes of a disk that is full, read-only or broken. */
+const DISK_ERRORS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
+
 /** How often to try. A user would not notice shorter waits. */
 const TRY_EVERY_MS = 100;
 
 /**
  * Takes the lock and returns a function that releases it. The end of the process releases it too. Throws a HeldError
- * (exit 7) that names the owner if the owner still runs after the wait.
+ * (exit 7) that names the owner if the owner still runs after the wait, and a TransientError if the disk cannot be
+ * written.
  */
 export async function acquireLock(path: string, request: LockRequest, effects: LockEffects): Promise<() => void> {
   const id = randomUUID();
@@ -62,7 +67,7 @@ export async function acquireLock(path: string, request: LockRequest, effects: L
     await waitForLock(path, identity, request, effects);
   } catch (error) {
     closeSocket?.();
-    throw error;
+    throw DISK_ERRORS.has((error as NodeJS.ErrnoException).code ?? '') ? unusable(dirname(path), error) : error;
   }
   return releasedAtExit(path, id, () => closeSocket?.(), request.isWriting);
 }
@@ -89,8 +94,8 @@ type Found = 'ours' | 'changed' | 'unreadable' | LockOwner;
 
 async function tryLock(path: string, me: LockOwner): Promise<Found> {
   const draft = `${path}.${me.id}`;
-  await writeDurably(draft, JSON.stringify(me));
   try {
+    await writeDurably(draft, JSON.stringify(me));
     if (await linked(draft, path)) return 'ours';
     const owner = await ownerOf(path);
     if (owner === undefined) return 'changed';
