@@ -38,7 +38,7 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   transient: {
     short: 'transient',
     meaning: 'A transient error of the service or the database, or a request whose outcome is unknown.',
-    next: 'Run the command again later: it continues where it stopped. If the message names a spool, a disk or `in_doubt`, do first what it says.',
+    next: 'Run the command again later: it continues the runs that did not finish. Finished syncs start again, so give them a `max_age`, or name the others. If the message names a spool, a disk or `in_doubt`, do first what it says.',
   },
   budget: {
     short: 'out of points',
