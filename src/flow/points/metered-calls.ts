@@ -21,6 +21,10 @@ export interface MeteredCall {
   due: number;
   /** A row without a charge may get its cost later. */
   mayCostLater: boolean;
+  /** Attempts in this process that began. */
+  attempts: number;
+  /** The log has shown its cost, which replaced all that counted for its attempts. */
+  isConfirmed: boolean;
   /** The log did not confirm it in time, so the guess counts. */
   isGivenUp: boolean;
 }
@@ -112,21 +116,24 @@ export class MeteredCalls {
 
   /** Replaces the expected costs by those that the log shows. */
   async confirm(isLast: boolean): Promise<void> {
-    const ended = [...this.#calls.values()].filter(({ inFlight }) => inFlight === 0);
-    const costs = await this.#it.check.costs(ended.map(({ id }) => id));
+    const ended = [...this.#calls.values()]
+      .filter(({ inFlight }) => inFlight === 0)
+      .map((call) => ({ call, attempts: call.attempts }));
+    const costs = await this.#it.check.costs(ended.map(({ call }) => call.id));
     let [shown, expected] = [0, 0];
-    for (const call of ended) {
+    for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
       // Another attempt may have begun meanwhile.
-      if (call.inFlight > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
+      if (call.attempts !== attempts || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
       const points = cost.charged - call.base;
       if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
-      await this.#it.budget.add(points - call.counted);
+      call.isConfirmed = true;
+      this.#calls.delete(call.id);
+      this.#confirmed.set(call.id, cost.charged);
       shown += points;
       expected += call.counted;
-      this.#confirmed.set(call.id, cost.charged);
       this.#corrections += 1;
-      this.#calls.delete(call.id);
+      await this.#it.budget.add(points - call.counted);
     }
     if (expected > 0) this.#ratio = Math.max(1, shown / expected);
   }
@@ -174,9 +181,11 @@ export class MeteredCalls {
       settle: (points) => {
         if (settled !== undefined) return settled;
         const isRefused = points === 0 && isAnswered;
-        if (provisional === undefined) settled = points;
+        // The log has shown the cost before the answer was loaded, so nothing is left to release.
+        if (call?.isConfirmed) settled = provisional ?? points;
+        else if (provisional === undefined) settled = points;
         else settled = isRefused ? provisional : Math.max(points, Math.min(provisional, points * this.#ratio));
-        if (call && provisional !== undefined) {
+        if (call && !call.isConfirmed && provisional !== undefined) {
           call.counted += settled - provisional;
           if (isRefused) call.refused += provisional;
           this.#forgetIfFree(call);
@@ -194,10 +203,11 @@ export class MeteredCalls {
     return ticket;
   }
 
-  async #begin({ id, attempts }: LedgerRequest): Promise<MeteredCall> {
+  async #begin({ id, attempts }: Pick<LedgerRequest, 'id' | 'attempts'>): Promise<MeteredCall> {
     const known = this.#calls.get(id);
     if (known) {
       known.inFlight += 1;
+      known.attempts += 1;
       known.isGivenUp = false;
       return known;
     }
@@ -213,6 +223,8 @@ export class MeteredCalls {
       inFlight: 1,
       due: 0,
       mayCostLater: false,
+      attempts: 1,
+      isConfirmed: false,
       isGivenUp: false,
     };
     this.#calls.set(id, call);

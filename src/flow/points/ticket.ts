@@ -6,7 +6,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 /** Permission to make one call. */
 export interface Ticket {
   /** Assigns the ticket to a request, with its reserved points. */
-  readonly claim: (request: LedgerRequest, points: number) => Promise<void>;
+  readonly claim: (request: Pick<LedgerRequest, 'id' | 'attempts'>, points: number) => Promise<void>;
   /** Reports that the call has ended. */
   readonly answered: (outcome: Outcome) => void;
   /**

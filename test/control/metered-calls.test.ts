@@ -1,0 +1,83 @@
+/** What counts for calls under a limit in points, in any order of readings of the log, answers and loads. */
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/extract/outcome.ts';
+import { MeteredCalls } from '../../src/flow/points/metered-calls.ts';
+import type { LoggedCost } from '../../src/ledger/log-costs.ts';
+
+const ANSWERED: Outcome = {
+  kind: 'answered',
+  status: 200,
+  headers: {},
+  body: new Uint8Array(),
+  receivedAt: new Date(0),
+  tookMs: 1,
+};
+const LOST: Outcome = { kind: 'unknown', reason: 'cut' };
+
+/** Attempts at one request, and the points that count for them. `onAdd` is called before each correction. */
+function requestUnderLimit(onAdd: () => void = () => undefined) {
+  let counted = 0;
+  let logged: LoggedCost = { charged: undefined, rows: 0 };
+  const corrections: number[] = [];
+  const calls = new MeteredCalls({
+    now: () => new Date(0),
+    budget: {
+      add: async (points) => {
+        onAdd();
+        counted += points;
+        corrections.push(points);
+      },
+    },
+    check: { costs: async (ids) => new Map(ids.map((id) => [id, logged])) },
+  });
+  return {
+    calls,
+    corrections,
+    counted: () => counted,
+    /** What readings of the log find from now on. */
+    log: (charged: number, rows: number): void => {
+      logged = { charged, rows };
+    },
+    /** Makes an attempt that can cost this much; returns what settles it at its expected cost. */
+    attempt: async (points: number, outcome: Outcome): Promise<(cost: number) => void> => {
+      const ticket = calls.openTicket();
+      counted += points;
+      await ticket.claim({ id: '1', attempts: 0 }, points);
+      ticket.answered(outcome);
+      return (cost) => {
+        counted -= points - ticket.settle(cost);
+      };
+    },
+  };
+}
+
+describe('a call whose cost the log shows before its answer is loaded', () => {
+  it.each([
+    { name: 'an answer', outcome: ANSWERED, reserved: 100, charged: 1, expected: 1 },
+    { name: 'an answer that was expected to be free', outcome: ANSWERED, reserved: 100, charged: 7, expected: 0 },
+    { name: 'a lost answer that was charged', outcome: LOST, reserved: 100, charged: 3, expected: 3 },
+    { name: 'a lost answer that was free', outcome: LOST, reserved: 1, charged: 0, expected: 0 },
+  ])('counts what was charged: $name', async ({ outcome, reserved, charged, expected }) => {
+    const request = requestUnderLimit();
+    const settle = await request.attempt(reserved, outcome);
+    request.log(charged, 1);
+
+    await request.calls.confirm(true);
+    expect(request.counted()).toBe(charged);
+    settle(expected);
+
+    expect(request.counted()).toBe(charged);
+    expect(request.calls.ids()).toEqual([]);
+  });
+
+  it('counts what was charged if the answer is loaded during the correction', async () => {
+    let settle: (cost: number) => void = () => undefined;
+    const request = requestUnderLimit(() => settle(1));
+    settle = await request.attempt(100, ANSWERED);
+    request.log(1, 1);
+
+    await request.calls.confirm(false);
+
+    expect(request.counted()).toBe(1);
+  });
+});
