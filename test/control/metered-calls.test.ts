@@ -81,3 +81,92 @@ describe('a call whose cost the log shows before its answer is loaded', () => {
     expect(request.counted()).toBe(1);
   });
 });
+
+describe('a request that is sent again after a lost answer', () => {
+  /** Loses the first answer; returns the request before its second attempt. */
+  async function lostOnce(cost: number) {
+    const request = requestUnderLimit();
+    (await request.attempt(1, LOST))(cost);
+    return request;
+  }
+  const answer = async (request: ReturnType<typeof requestUnderLimit>): Promise<void> =>
+    (await request.attempt(1, ANSWERED))(1);
+  const waiting = ({ calls }: ReturnType<typeof requestUnderLimit>) => calls.waiting().map(({ id }) => id);
+
+  it('is not confirmed by the row of the lost attempt, and its answer counts until it has a row', async () => {
+    const request = await lostOnce(1);
+    request.log(1, 1);
+    await answer(request);
+
+    await request.calls.confirm(false);
+    await request.calls.confirm(true);
+    expect(request.corrections).toEqual([]);
+    expect(waiting(request)).toEqual(['1']);
+    expect(request.calls.lackRows(request.calls.waiting())).toBe(true);
+
+    request.log(4, 2);
+    await request.calls.confirm(false);
+    expect(request.counted()).toBe(4);
+    expect(waiting(request)).toEqual([]);
+  });
+
+  it('is not confirmed by a row that confirmed the lost attempt before', async () => {
+    const request = await lostOnce(1);
+    request.log(1, 1);
+    await request.calls.confirm(false);
+    expect(waiting(request)).toEqual([]);
+    await answer(request);
+
+    await request.calls.confirm(true);
+
+    expect(request.counted()).toBe(2);
+    expect(waiting(request)).toEqual(['1']);
+  });
+
+  it('is not confirmed by the row of a lost attempt that was free', async () => {
+    const request = await lostOnce(0);
+    request.log(0, 1);
+    await answer(request);
+
+    await request.calls.confirm(true);
+
+    expect(request.counted()).toBe(1);
+    expect(waiting(request)).toEqual(['1']);
+  });
+
+  it('is confirmed by one row if the lost attempt has none', async () => {
+    const request = await lostOnce(0);
+    await answer(request);
+    request.log(3, 1);
+
+    await request.calls.confirm(false);
+
+    expect(request.counted()).toBe(3);
+    expect(waiting(request)).toEqual([]);
+  });
+
+  it('counts what is charged beyond its points while it lacks a row', async () => {
+    const request = await lostOnce(1);
+    request.log(1, 1);
+    await answer(request);
+    request.log(9, 1);
+
+    await request.calls.confirm(true);
+
+    expect(request.corrections).toEqual([7]);
+    expect(waiting(request)).toEqual(['1']);
+  });
+
+  it('waits for a late row of the lost attempt, and without it releases nothing', async () => {
+    const request = await lostOnce(1);
+    await answer(request);
+    request.log(1, 1);
+
+    await request.calls.confirm(false);
+    expect(waiting(request)).toEqual(['1']);
+    await request.calls.confirm(true);
+
+    expect(request.counted()).toBe(2);
+    expect(waiting(request)).toEqual([]);
+  });
+});

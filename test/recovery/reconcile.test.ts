@@ -180,6 +180,22 @@ function further(open: Open): void {
     expect(await it.sums()).toMatchObject({ matched: 2, chargedButLost: { rows: 1, points: 2 } });
   });
 
+  it('charges a request that was sent again once its answer has a row beside that of the lost attempt', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 0, lost: [0], attempts: 1, state: 'in_doubt', isAnswered: false });
+    await it.log({ at: 0, identifier: request.identifier, cost: 3 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 3, points: 3 }]);
+    await it.sendAgain(request, 10 * SECOND);
+
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: null, points: 8 }]);
+
+    await it.log({ at: 10 * SECOND, identifier: request.identifier, cost: 4 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 7, points: 7 }]);
+  });
+
   it('where our identifiers are kept, matches by time only what has none yet, by the service’s clock', async () => {
     const it = await begun(open);
     const skew = 400 * SECOND;

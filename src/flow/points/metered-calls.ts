@@ -3,30 +3,14 @@ import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { LogCheck } from './log-check.ts';
+import { type MeteredCall, newCall, shownCost } from './metered-call.ts';
 import { balanceIn, mayCost, type Ticket } from './ticket.ts';
 
-/** A request whose attempts in this process the log has yet to confirm. */
-export interface MeteredCall {
-  readonly id: string;
-  /** When its first attempt in this process was about to be sent. */
-  readonly sentMs: number;
-  /** Points that the log charged for it before. */
-  readonly base: number;
-  /** Points that count against the limits for attempts that ended. */
-  counted: number;
-  /** Those of them for refused attempts (429, 503). They count until a reading shows no charge for them. */
-  refused: number;
-  inFlight: number;
-  /** Attempts that must have a row in the log. */
-  due: number;
-  /** A row without a charge may get its cost later. */
-  mayCostLater: boolean;
-  /** Attempts in this process that began. */
-  attempts: number;
-  /** The log has shown its cost, which replaced all that counted for its attempts. */
-  isConfirmed: boolean;
-  /** The log did not confirm it in time, so the guess counts. */
-  isGivenUp: boolean;
+/** An attempt that ended, with the points that were reserved for it. */
+interface EndedAttempt {
+  readonly call: MeteredCall;
+  readonly points: number;
+  readonly kind: Outcome['kind'];
 }
 
 export interface MeteredCallsOptions {
@@ -40,7 +24,7 @@ export class MeteredCalls {
   showsBalance = false;
   readonly #it: MeteredCallsOptions;
   readonly #calls = new Map<string, MeteredCall>();
-  /** Points that the log charged, by request. */
+  /** Points that count for requests whose calls ended or were free. */
   readonly #confirmed = new Map<string, number>();
   /** Points reserved, by ticket, for calls that have not ended. */
   readonly #open = new Map<Ticket, number>();
@@ -120,22 +104,20 @@ export class MeteredCalls {
       .filter(({ inFlight }) => inFlight === 0)
       .map((call) => ({ call, attempts: call.attempts }));
     const costs = await this.#it.check.costs(ended.map(({ call }) => call.id));
-    let [shown, expected] = [0, 0];
+    let [charged, expected] = [0, 0];
     for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
       // Another attempt may have begun meanwhile.
-      if (call.attempts !== attempts || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
-      const points = cost.charged - call.base;
-      if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
-      call.isConfirmed = true;
-      this.#calls.delete(call.id);
-      this.#confirmed.set(call.id, cost.charged);
-      shown += points;
-      expected += call.counted;
-      this.#corrections += 1;
-      await this.#it.budget.add(points - call.counted);
+      const shown = cost && call.attempts === attempts ? shownCost(call, cost, isLast) : undefined;
+      if (!shown) continue;
+      const { points, isComplete, lacksRow } = shown;
+      const correction = points - call.counted;
+      if (isComplete) [charged, expected] = [charged + points, expected + call.counted];
+      if (lacksRow) call.counted = points;
+      else this.#end(call, points);
+      if (correction !== 0) await this.#it.budget.add(correction);
     }
-    if (expected > 0) this.#ratio = Math.max(1, shown / expected);
+    if (expected > 0) this.#ratio = Math.max(1, charged / expected);
   }
 
   /** Gives back the points of refused attempts that the readings showed no charge for. A later row still counts. */
@@ -154,10 +136,8 @@ export class MeteredCalls {
   openTicket(): Ticket {
     let call: MeteredCall | undefined;
     let isOver = false;
-    /** The points that count until its answer is loaded: the most that the call can cost. */
-    let provisional: number | undefined;
+    let ended: EndedAttempt | undefined;
     let settled: number | undefined;
-    let isAnswered = false;
     const end = (): void => {
       if (isOver) return;
       isOver = true;
@@ -174,22 +154,12 @@ export class MeteredCalls {
         end();
         if (!call) return;
         this.#count(call, outcome, points, ticket);
-        isAnswered = outcome.kind === 'answered';
-        provisional = points;
+        ended = { call, points, kind: outcome.kind };
         this.announceChange();
       },
       settle: (points) => {
         if (settled !== undefined) return settled;
-        const isRefused = points === 0 && isAnswered;
-        // The log has shown the cost before the answer was loaded, so nothing is left to release.
-        if (call?.isConfirmed) settled = provisional ?? points;
-        else if (provisional === undefined) settled = points;
-        else settled = isRefused ? provisional : Math.max(points, Math.min(provisional, points * this.#ratio));
-        if (call && !call.isConfirmed && provisional !== undefined) {
-          call.counted += settled - provisional;
-          if (isRefused) call.refused += provisional;
-          this.#forgetIfFree(call);
-        }
+        settled = ended ? this.#settle(ended, points) : points;
         this.announceChange();
         return settled;
       },
@@ -204,39 +174,49 @@ export class MeteredCalls {
   }
 
   async #begin({ id, attempts }: Pick<LedgerRequest, 'id' | 'attempts'>): Promise<MeteredCall> {
-    const known = this.#calls.get(id);
-    if (known) {
-      known.inFlight += 1;
-      known.attempts += 1;
-      known.isGivenUp = false;
-      return known;
-    }
-    const isAgain = attempts > 0 || this.#confirmed.has(id);
-    const base = isAgain ? ((await this.#it.check.costs([id])).get(id)?.charged ?? 0) : 0;
-    const sentMs = this.#it.now().getTime();
-    const call = {
-      id,
-      sentMs,
-      base,
-      counted: 0,
-      refused: 0,
-      inFlight: 1,
-      due: 0,
-      mayCostLater: false,
-      attempts: 1,
-      isConfirmed: false,
-      isGivenUp: false,
-    };
+    const isAgain = attempts > 0 || this.#calls.has(id) || this.#confirmed.has(id);
+    const logged = isAgain ? (await this.#it.check.costs([id])).get(id) : undefined;
+    const rows = logged?.rows ?? 0;
+    const points = this.#confirmed.get(id) ?? logged?.charged ?? 0;
+    const call = this.#calls.get(id) ?? newCall(id, this.#it.now().getTime(), { points, rows });
     this.#calls.set(id, call);
+    call.rowsBefore = rows;
+    call.inFlight += 1;
+    call.attempts += 1;
+    call.isGivenUp = false;
     return call;
+  }
+
+  /** Counts an ended attempt at its expected cost; returns the points that count until the log shows the cost. */
+  #settle({ call, points, kind }: EndedAttempt, expected: number): number {
+    // The log has shown the cost before the answer was loaded, so nothing is left to release.
+    if (call.isConfirmed) return points;
+    const isRefused = expected === 0 && kind === 'answered';
+    const settled = isRefused ? points : Math.max(expected, Math.min(points, expected * this.#ratio));
+    call.counted += settled - points;
+    if (isRefused) call.refused += points;
+    // A lost attempt without cost has no row, or its row is among those before the next attempt.
+    if (expected === 0 && kind === 'unknown') call.lost -= 1;
+    this.#forgetIfFree(call);
+    return settled;
+  }
+
+  /** Ends a call whose cost the log has shown. */
+  #end(call: MeteredCall, points: number): void {
+    call.isConfirmed = true;
+    this.#calls.delete(call.id);
+    this.#confirmed.set(call.id, call.before.points + points);
+    this.#corrections += 1;
   }
 
   /** Counts an ended attempt with the points reserved for it, and the balance that its answer shows. */
   #count(call: MeteredCall, outcome: Outcome, points: number, ticket: Ticket): void {
     call.counted += points;
+    if (outcome.kind === 'unknown') call.lost += 1;
     if (outcome.kind !== 'answered') return;
     if (mayCost(outcome.status)) {
       call.due += 1;
+      call.leastRows = Math.max(call.leastRows, call.rowsBefore + 1);
       call.mayCostLater ||= outcome.status < 300;
     }
     const { balance } = this.#it.budget;
@@ -246,7 +226,10 @@ export class MeteredCalls {
     this.#headers = this.#headers.then(() => balance.lower(left, this.outstanding(ticket)));
   }
 
-  #forgetIfFree({ id, counted, due, inFlight }: MeteredCall): void {
-    if (counted === 0 && due === 0 && inFlight === 0) this.#calls.delete(id);
+  #forgetIfFree({ id, before, counted, due, inFlight }: MeteredCall): void {
+    if (counted !== 0 || due > 0 || inFlight > 0) return;
+    this.#calls.delete(id);
+    // The rows of lost attempts must not pass for those of later ones.
+    this.#confirmed.set(id, before.points);
   }
 }

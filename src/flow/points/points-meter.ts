@@ -7,7 +7,8 @@ import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
 import type { LogCheck } from './log-check.ts';
-import { type MeteredCall, MeteredCalls } from './metered-calls.ts';
+import type { MeteredCall } from './metered-call.ts';
+import { MeteredCalls } from './metered-calls.ts';
 import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
 import { LOG_PATH } from '../../service/request-log/request-log.ts';
 

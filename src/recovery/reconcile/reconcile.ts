@@ -72,35 +72,44 @@ const isComplete = (row: string) =>
 const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
- * Records the charges of requests with log rows since an instant, once all their rows are complete. The charge replaces
- * the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
+ * Records the charges of requests with log rows since an instant, once all their rows are complete and an answered one
+ * has a row that is not of a lost attempt. The charge replaces the listed price once none of their attempts is in doubt.
+ * Totals of ended runs are recomputed.
  */
 async function settleRequests(
   database: ReconcileDb,
   since: Date | undefined,
   others: readonly string[],
 ): Promise<void> {
-  const { log, runs, requests, lostAnswers, matches } = reconcileTables(database);
+  const { log, runs, requests, answers, lostAnswers, matches } = reconcileTables(database);
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
   // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
-  const charged = sql`case when s.is_complete then s.charged end`;
+  // A row of a lost attempt does not show what the answer cost.
+  const isCharged = sql`(s.is_complete and (s.answer_rows > 0
+    or not exists (select from ${answers} a where a.id = r.answer_id and a.request_id = r.id)))`;
+  const charged = sql`case when ${isCharged} then s.charged end`;
   const points = sql`case
     when not ${isFinal} or not coalesce(l.is_settled, true) then r.points
-    when s.is_complete then s.charged
+    when ${isCharged} then s.charged
     when s.rows = 0 and l.attempts >= r.attempts then 0
     else r.points end`;
   const settled = await sql<{ run_id: string }>`
     with touched as (
       select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${from}
       union select unnest(${arrayLiteral(others)}::bigint[])
+    ), lost_rows as (
+      select distinct d.request_id, d.log_id
+      from ${lostAnswers} d join touched t on t.request_id = d.request_id where d.log_id is not null
     ), sums as (
       select t.request_id, count(c.id) as rows, sum(case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
-        coalesce(bool_and(${isComplete('c')}), false) as is_complete
+        coalesce(bool_and(${isComplete('c')}), false) as is_complete,
+        count(c.id) filter (where d.log_id is null) as answer_rows
       from touched t
       left join ${matches} m on m.request_id = t.request_id and m.match_kind <> 'ambiguous'
       left join ${log} c on c.id = m.log_id
+      left join lost_rows d on d.request_id = m.request_id and d.log_id = m.log_id
       group by t.request_id
     ), lost as (
       select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled
