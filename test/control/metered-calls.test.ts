@@ -14,20 +14,14 @@ const ANSWERED: Outcome = {
 };
 const LOST: Outcome = { kind: 'unknown', reason: 'cut' };
 
-/** Attempts at one request, and the points that count for them. `onAdd` is called before each correction. */
-function requestUnderLimit(onAdd: () => void = () => undefined) {
+/** Attempts at one request, and the points that count for them. `onCorrect` is called before each correction. */
+function requestUnderLimit(onCorrect: () => void = () => undefined) {
   let counted = 0;
   let logged: LoggedCost = { charged: undefined, rows: 0 };
   const corrections: number[] = [];
   const calls = new MeteredCalls({
     now: () => new Date(0),
-    budget: {
-      add: async (points) => {
-        onAdd();
-        counted += points;
-        corrections.push(points);
-      },
-    },
+    budget: {},
     check: { costs: async (ids) => new Map(ids.map((id) => [id, logged])) },
   });
   return {
@@ -42,7 +36,12 @@ function requestUnderLimit(onAdd: () => void = () => undefined) {
     attempt: async (points: number, outcome: Outcome): Promise<(cost: number) => void> => {
       const ticket = calls.openTicket();
       counted += points;
-      await ticket.claim({ id: '1', attempts: 0 }, points);
+      const correct = async (added: number): Promise<void> => {
+        onCorrect();
+        counted += added;
+        corrections.push(added);
+      };
+      await ticket.claim({ id: '1', attempts: 0 }, { points, correct });
       ticket.answered(outcome);
       return (cost) => {
         counted -= points - ticket.settle(cost);
@@ -169,4 +168,16 @@ describe('a request that is sent again after a lost answer', () => {
     expect(request.counted()).toBe(2);
     expect(waiting(request)).toEqual([]);
   });
+});
+
+it('a correction releases points where they count: those of the first attempt first', async () => {
+  const request = requestUnderLimit();
+  (await request.attempt(5, LOST))(5);
+  (await request.attempt(10, ANSWERED))(10);
+  request.log(3, 2);
+
+  await request.calls.confirm(false);
+
+  expect(request.corrections).toEqual([-5, -7]);
+  expect(request.counted()).toBe(3);
 });

@@ -1,5 +1,17 @@
 /** One request whose true cost the request log has yet to confirm, and what the rows of the log show about it. */
+import type { Outcome } from '../../extract/outcome.ts';
 import type { LoggedCost } from '../../ledger/log-costs.ts';
+import type { Reserved } from './ticket.ts';
+
+/** An attempt that ended. */
+export interface EndedAttempt {
+  readonly reserved: Reserved;
+  readonly kind: Outcome['kind'];
+  /** Points that count for it, against the limits of its reservation. */
+  counted: number;
+  /** It was refused (429, 503), and counts until a reading shows no charge for it. */
+  isRefused: boolean;
+}
 
 /** A request whose attempts in this process the log has yet to confirm. */
 export interface MeteredCall {
@@ -10,10 +22,8 @@ export interface MeteredCall {
   readonly before: { readonly points: number; readonly rows: number };
   /** Rows that the log had for it before its last attempt. */
   rowsBefore: number;
-  /** Points that count against the limits for attempts that ended. */
-  counted: number;
-  /** Those of them for refused attempts (429, 503). They count until a reading shows no charge for them. */
-  refused: number;
+  /** Attempts that ended, in order. */
+  readonly ended: EndedAttempt[];
   inFlight: number;
   /** Attempts that must have a row in the log. */
   due: number;
@@ -37,8 +47,7 @@ export const newCall = (id: string, sentMs: number, before: MeteredCall['before'
   sentMs,
   before,
   rowsBefore: before.rows,
-  counted: 0,
-  refused: 0,
+  ended: [],
   inFlight: 0,
   due: 0,
   lost: 0,
@@ -48,6 +57,13 @@ export const newCall = (id: string, sentMs: number, before: MeteredCall['before'
   isConfirmed: false,
   isGivenUp: false,
 });
+
+/** Points that count against the limits for attempts that ended. */
+export const countedPoints = ({ ended }: Pick<MeteredCall, 'ended'>): number =>
+  ended.reduce((sum, { counted }) => sum + counted, 0);
+
+/** True if a reading has yet to show whether refused attempts were charged. */
+export const hasRefused = ({ ended }: Pick<MeteredCall, 'ended'>): boolean => ended.some(({ isRefused }) => isRefused);
 
 /** What must count for a call from now on. */
 export interface ShownCost {
@@ -59,16 +75,39 @@ export interface ShownCost {
 }
 
 /** Returns what the rows of the log show about a call; undefined if a later reading may show more. */
-export function shownCost(
-  { before, counted, due, lost, leastRows, mayCostLater }: MeteredCall,
-  { charged, rows }: LoggedCost,
-  isLast: boolean,
-): ShownCost | undefined {
+export function shownCost(call: MeteredCall, { charged, rows }: LoggedCost, isLast: boolean): ShownCost | undefined {
   if (charged === undefined) return undefined;
+  const { before, due, lost, leastRows, mayCostLater } = call;
+  const counted = countedPoints(call);
   const points = charged - before.points;
   const lacksRow = rows < leastRows;
   const isComplete = !lacksRow && rows >= before.rows + due + lost;
   if (!isLast && (!isComplete || (points === 0 && counted > 0 && mayCostLater))) return undefined;
   // The rows may be those of lost attempts, so they release nothing.
   return { points: isComplete ? points : Math.max(points, counted), isComplete, lacksRow };
+}
+
+/**
+ * Changes what counts for a call. Its last attempt counts additional points. Points are released where they count: from
+ * each attempt no more than it counts, and from the first one first.
+ */
+export async function correctCall({ ended }: Pick<MeteredCall, 'ended'>, points: number): Promise<void> {
+  let rest = points;
+  const changed = (points > 0 ? ended.slice(-1) : ended).map((attempt) => {
+    const part = Math.max(rest, -attempt.counted);
+    attempt.counted += part;
+    rest -= part;
+    return { attempt, part };
+  });
+  for (const { attempt, part } of changed) if (part !== 0) await attempt.reserved.correct(part);
+}
+
+/** Releases the points of refused attempts. */
+export async function releaseRefused({ ended }: Pick<MeteredCall, 'ended'>): Promise<void> {
+  const refused = ended.filter(({ isRefused }) => isRefused);
+  for (const attempt of refused) {
+    attempt.isRefused = false;
+    attempt.counted -= attempt.reserved.points;
+  }
+  for (const { reserved } of refused) await reserved.correct(-reserved.points);
 }

@@ -3,18 +3,20 @@ import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { LogCheck } from './log-check.ts';
-import { type MeteredCall, newCall, shownCost } from './metered-call.ts';
-import { balanceIn, mayCost, type Ticket } from './ticket.ts';
-
-/** An attempt that ended, with the points that were reserved for it. */
-interface EndedAttempt {
-  readonly call: MeteredCall;
-  readonly points: number;
-  readonly kind: Outcome['kind'];
-}
+import {
+  correctCall,
+  countedPoints,
+  type EndedAttempt,
+  hasRefused,
+  type MeteredCall,
+  newCall,
+  releaseRefused,
+  shownCost,
+} from './metered-call.ts';
+import { balanceIn, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
-  readonly budget: Pick<MeteredBudget, 'add' | 'balance'>;
+  readonly budget: Pick<MeteredBudget, 'balance'>;
   readonly check: Pick<LogCheck, 'costs'>;
   readonly now: () => Date;
 }
@@ -57,13 +59,13 @@ export class MeteredCalls {
   }
 
   unconfirmedPoints(): number {
-    return this.waiting().reduce((sum, call) => sum + Math.max(call.counted, call.due), 0);
+    return this.waiting().reduce((sum, call) => sum + Math.max(countedPoints(call), call.due), 0);
   }
 
   /** Points that calls in flight and unconfirmed ones may still cost, without those of one ticket. */
   outstanding(except?: Ticket): number {
     const reserved = [...this.#open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0);
-    return reserved + this.waiting().reduce((sum, call) => sum + call.counted, 0);
+    return reserved + this.waiting().reduce((sum, call) => sum + countedPoints(call), 0);
   }
 
   firstSentMs(): number {
@@ -78,7 +80,7 @@ export class MeteredCalls {
   /** Makes the next reading look for calls that were given up too; false if no call lacks a row or was refused. */
   expectRows(): boolean {
     const calls = [...this.#calls.values()];
-    if (!calls.some(({ due, refused }) => due > 0 || refused > 0)) return false;
+    if (!calls.some((call) => call.due > 0 || hasRefused(call))) return false;
     for (const call of calls) call.isGivenUp = false;
     return true;
   }
@@ -111,11 +113,10 @@ export class MeteredCalls {
       const shown = cost && call.attempts === attempts ? shownCost(call, cost, isLast) : undefined;
       if (!shown) continue;
       const { points, isComplete, lacksRow } = shown;
-      const correction = points - call.counted;
-      if (isComplete) [charged, expected] = [charged + points, expected + call.counted];
-      if (lacksRow) call.counted = points;
-      else this.#end(call, points);
-      if (correction !== 0) await this.#it.budget.add(correction);
+      const counted = countedPoints(call);
+      if (isComplete) [charged, expected] = [charged + points, expected + counted];
+      if (!lacksRow) this.#end(call, points);
+      await correctCall(call, points - counted);
     }
     if (expected > 0) this.#ratio = Math.max(1, charged / expected);
   }
@@ -123,12 +124,9 @@ export class MeteredCalls {
   /** Gives back the points of refused attempts that the readings showed no charge for. A later row still counts. */
   async releaseRefused(): Promise<void> {
     for (const call of this.#calls.values()) {
-      const { refused, inFlight } = call;
-      if (refused === 0 || inFlight > 0) continue;
-      call.refused = 0;
-      call.counted -= refused;
+      if (call.inFlight > 0 || !hasRefused(call)) continue;
       this.#corrections += 1;
-      await this.#it.budget.add(-refused);
+      await releaseRefused(call);
     }
   }
 
@@ -136,7 +134,8 @@ export class MeteredCalls {
   openTicket(): Ticket {
     let call: MeteredCall | undefined;
     let isOver = false;
-    let ended: EndedAttempt | undefined;
+    let reserved: Reserved | undefined;
+    let attempt: EndedAttempt | undefined;
     let settled: number | undefined;
     const end = (): void => {
       if (isOver) return;
@@ -145,21 +144,20 @@ export class MeteredCalls {
       if (call) call.inFlight -= 1;
     };
     const ticket: Ticket = {
-      claim: async (request, points) => {
-        this.#open.set(ticket, points);
+      claim: async (request, given) => {
+        reserved = given;
+        this.#open.set(ticket, reserved.points);
         call = await this.#begin(request);
       },
       answered: (outcome) => {
-        const points = this.#open.get(ticket) ?? 0;
         end();
-        if (!call) return;
-        this.#count(call, outcome, points, ticket);
-        ended = { call, points, kind: outcome.kind };
+        if (!call || !reserved) return;
+        attempt = this.#count(call, outcome, reserved, ticket);
         this.announceChange();
       },
       settle: (points) => {
         if (settled !== undefined) return settled;
-        settled = ended ? this.#settle(ended, points) : points;
+        settled = call && attempt ? this.#settle(call, attempt, points) : points;
         this.announceChange();
         return settled;
       },
@@ -188,15 +186,15 @@ export class MeteredCalls {
   }
 
   /** Counts an ended attempt at its expected cost; returns the points that count until the log shows the cost. */
-  #settle({ call, points, kind }: EndedAttempt, expected: number): number {
+  #settle(call: MeteredCall, attempt: EndedAttempt, expected: number): number {
+    const { points } = attempt.reserved;
     // The log has shown the cost before the answer was loaded, so nothing is left to release.
     if (call.isConfirmed) return points;
-    const isRefused = expected === 0 && kind === 'answered';
-    const settled = isRefused ? points : Math.max(expected, Math.min(points, expected * this.#ratio));
-    call.counted += settled - points;
-    if (isRefused) call.refused += points;
+    attempt.isRefused = points > 0 && expected === 0 && attempt.kind === 'answered';
+    const settled = attempt.isRefused ? points : Math.max(expected, Math.min(points, expected * this.#ratio));
+    attempt.counted += settled - points;
     // A lost attempt without cost has no row, or its row is among those before the next attempt.
-    if (expected === 0 && kind === 'unknown') call.lost -= 1;
+    if (expected === 0 && attempt.kind === 'unknown') call.lost -= 1;
     this.#forgetIfFree(call);
     return settled;
   }
@@ -210,10 +208,11 @@ export class MeteredCalls {
   }
 
   /** Counts an ended attempt with the points reserved for it, and the balance that its answer shows. */
-  #count(call: MeteredCall, outcome: Outcome, points: number, ticket: Ticket): void {
-    call.counted += points;
+  #count(call: MeteredCall, outcome: Outcome, reserved: Reserved, ticket: Ticket): EndedAttempt {
+    const attempt = { reserved, kind: outcome.kind, counted: reserved.points, isRefused: false };
+    call.ended.push(attempt);
     if (outcome.kind === 'unknown') call.lost += 1;
-    if (outcome.kind !== 'answered') return;
+    if (outcome.kind !== 'answered') return attempt;
     if (mayCost(outcome.status)) {
       call.due += 1;
       call.leastRows = Math.max(call.leastRows, call.rowsBefore + 1);
@@ -221,15 +220,16 @@ export class MeteredCalls {
     }
     const { balance } = this.#it.budget;
     const left = balanceIn(outcome.headers['x-token-points']);
-    if (!balance || left === undefined) return;
+    if (!balance || left === undefined) return attempt;
     this.showsBalance = true;
     this.#headers = this.#headers.then(() => balance.lower(left, this.outstanding(ticket)));
+    return attempt;
   }
 
-  #forgetIfFree({ id, before, counted, due, inFlight }: MeteredCall): void {
-    if (counted !== 0 || due > 0 || inFlight > 0) return;
-    this.#calls.delete(id);
+  #forgetIfFree(call: MeteredCall): void {
+    if (countedPoints(call) !== 0 || call.due > 0 || call.inFlight > 0) return;
+    this.#calls.delete(call.id);
     // The rows of lost attempts must not pass for those of later ones.
-    this.#confirmed.set(id, before.points);
+    this.#confirmed.set(call.id, call.before.points);
   }
 }
