@@ -2,7 +2,12 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { invocationBudget } from '../../src/control/budget/budget.ts';
-import type { BudgetGuard, BudgetReservation } from '../../src/control/budget/local-budget.ts';
+import {
+  bothBudgets,
+  type BudgetGuard,
+  type BudgetReservation,
+  openBudget,
+} from '../../src/control/budget/local-budget.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import {
@@ -106,6 +111,21 @@ eachWarehouse('a shared limit', (open, kind) => {
     const later = guardOf(warehouse, [{ what: 'the balance', points: 10, counter: 'ever', baseline: 66 }]);
     expect(await later.reserve(7)).toEqual({ what: 'the balance', points: 10, spent: 4 });
     await reserved(later, 6);
+  });
+
+  it('leaves each run its part of the rest, which is compared with the limits of one process', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    const budget = openSharedBudget(warehouse, async () => limits(60), once);
+    expect(await budget.tightest()).toMatchObject({ what: 'the day', points: 60, runs: 1 });
+    const ops = operationsOf(warehouse);
+    for (const name of ['sync:a', 'sync:b', 'chunk:1:1:1', 'chunk:1:1:2', 'rebuild'])
+      await acquireLease(ops, name, name, true);
+    await sql`update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' where name = 'sync:b'`.execute(
+      warehouse.db,
+    );
+    const ofProcess = openBudget([{ what: 'the run', points: 30, spent: 0 }]);
+    expect(await bothBudgets(ofProcess, budget).tightest()).toMatchObject({ what: 'the day', points: 60, runs: 3 });
   });
 
   it('is never exceeded, however many calls come at once', async () => {
