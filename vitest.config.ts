@@ -9,6 +9,7 @@ const PURE = [
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
   'test/docs/prose.test.ts',
+  'test/control/metered-calls.test.ts',
   'test/flow/{splitter,split-bounds}.test.ts',
 ];
 

@@ -1,7 +1,13 @@
 /** Limits in points that processes share: none is overshot, and after a crash they follow the ledger. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { BudgetGuard, BudgetReservation } from '../../src/control/budget/local-budget.ts';
+import { invocationBudget } from '../../src/control/budget/budget.ts';
+import {
+  bothBudgets,
+  type BudgetGuard,
+  type BudgetReservation,
+  openBudget,
+} from '../../src/control/budget/local-budget.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import {
@@ -11,7 +17,9 @@ import {
   type SharedLimit,
   spentSince,
 } from '../../src/control/budget/shared-budget.ts';
+import { openReservations } from '../../src/control/budget/reservations.ts';
 import { periodAt, periodCounter } from '../../src/control/budget/spending-period.ts';
+import { MeteredCalls } from '../../src/flow/points/metered-calls.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
@@ -105,6 +113,21 @@ eachWarehouse('a shared limit', (open, kind) => {
     await reserved(later, 6);
   });
 
+  it('leaves each run its part of the rest, which is compared with the limits of one process', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    const budget = openSharedBudget(warehouse, async () => limits(60), once);
+    expect(await budget.tightest()).toMatchObject({ what: 'the day', points: 60, runs: 1 });
+    const ops = operationsOf(warehouse);
+    for (const name of ['sync:a', 'sync:b', 'chunk:1:1:1', 'chunk:1:1:2', 'rebuild'])
+      await acquireLease(ops, name, name, true);
+    await sql`update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' where name = 'sync:b'`.execute(
+      warehouse.db,
+    );
+    const ofProcess = openBudget([{ what: 'the run', points: 30, spent: 0 }]);
+    expect(await bothBudgets(ofProcess, budget).tightest()).toMatchObject({ what: 'the day', points: 60, runs: 3 });
+  });
+
   it('is never exceeded, however many calls come at once', async () => {
     const warehouse = await open();
     await entered(warehouse);
@@ -179,9 +202,33 @@ eachWarehouse('a shared limit', (open, kind) => {
     await five.giveBack(1);
     expect(errors).toEqual([]);
   });
+
+  it('releases what a call did not cost on the day of its reservation, also after midnight', async () => {
+    const warehouse = await open();
+    const next = periodAt(new Date('2026-03-07T00:00:00Z'), 'day');
+    for (const day of [PERIOD, next]) await ensurePeriodCounter(warehouse, day, false);
+    let today = PERIOD;
+    const limit = () => ({ what: 'the day', points: 1000, counter: periodCounter(today), baseline: 0 });
+    const budget = openSharedBudget(warehouse, async () => [limit()], once);
+    const reservations = openReservations(budget);
+    const calls = new MeteredCalls({ now: () => PERIOD.from, budget, check: { costs: async () => new Map() } });
+    const reservation = await reservations.reserve(100);
+    if (!reservation) throw new Error('the limit was reached');
+    const ticket = calls.openTicket();
+    await ticket.claim({ id: '1', attempts: 0 }, reservation);
+    const refusal = { status: 429, headers: {}, body: new Uint8Array(), receivedAt: PERIOD.from, tookMs: 1 };
+    ticket.answered({ kind: 'answered', ...refusal });
+    reservation.settle(ticket.settle(0));
+
+    today = next;
+    await reservations.reserve(60);
+    await calls.releaseRefused();
+
+    expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 0, [periodCounter(next)]: 60 });
+  });
 });
 
-eachWarehouse('a day that is counted', (open) => {
+eachWarehouse('a day that is counted', (open, kind) => {
   const row = periodCounter(PERIOD);
 
   it('begins at what the ledger says was sent on it', async () => {
@@ -225,6 +272,24 @@ eachWarehouse('a day that is counted', (open) => {
     await sent(warehouse, '2026-03-06T15:00:00Z', { points: 9 });
     await ensurePeriodCounter(warehouse, PERIOD, false);
     expect(await counted(warehouse)).toEqual({ [row]: 12 });
+  });
+
+  it('follows the ledger once in an embedded process, and then keeps the points of its other runs', async () => {
+    const warehouse = await open();
+    const effects = { now: () => PERIOD.from, sleep: async () => undefined, random: () => 0.5 };
+    const openRun = () => invocationBudget(warehouse, { perDay: 100 }, {}, effects);
+    await ensurePeriodCounter(warehouse, PERIOD, false);
+    // Set aside by a process that died before it sent anything.
+    await reserved(guardOf(warehouse, limits(100).slice(0, 1)), 40);
+    const ofDead = kind === 'embedded' ? 0 : 40;
+
+    const first = await openRun();
+    expect(await counted(warehouse)).toEqual({ [row]: ofDead });
+    const thirty = await reserved(first, 30);
+    await openRun();
+    expect(await counted(warehouse)).toEqual({ [row]: ofDead + 30 });
+    await thirty.giveBack(20);
+    expect(await counted(warehouse)).toEqual({ [row]: ofDead + 10 });
   });
 
   it('of everything continues from its current value', async () => {

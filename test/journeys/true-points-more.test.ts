@@ -142,4 +142,20 @@ describe('points of several processes on one warehouse', () => {
     expect(service.spent()).toBeLessThanOrEqual(50 + 2 * 10);
     expect(service.spent()).toBeGreaterThanOrEqual(40);
   });
+
+  it('hold it if the price rises tenfold: a tenth of what it leaves is unconfirmed, over all of them', async () => {
+    const service = await pricedService({ price: (nth) => (nth > 40 ? 10 : 1) });
+    const warehouse = await open();
+    const run = (name: string) =>
+      spend(service, warehouse, {
+        budget: '{ per_day: 200 }',
+        inFlight: 1,
+        syncs: `  ${name}: { endpoint: microblog.user, for_each: { user: [${Array.from({ length: 60 }, (_, at) => `${name}${at}`).join(', ')}] } }`,
+      });
+
+    const ends = await Promise.all(['a', 'b', 'c', 'd'].map(run));
+
+    expect(ends.map(({ summary }) => summary.exitCode)).toEqual([6, 6, 6, 6]);
+    expect(service.spent()).toBeLessThanOrEqual(200 + 4 * 10);
+  });
 });

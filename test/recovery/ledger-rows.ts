@@ -43,6 +43,15 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
      values ('groups', 'pronet.group', 'h', 'complete', '2026-03-06', ${instant(0)}, ${instant(7_200_000)}) returning id`,
   );
   const runId = run?.id ?? '';
+  const storeAnswer = (id: string, identifier: string, it: Sent): Promise<unknown> =>
+    select(
+      warehouse,
+      `with a as (
+         insert into sluice_ops.answers (request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, body, encoding, sha256, bytes, received)
+         values (${id}, ${runId}, 'groups', ${text(it.endpoint ?? 'pronet.group')}, ${text(identifier)}, ${instant(it.at + (it.tookMs ?? 100))}, ${it.tookMs ?? 100}, 200,
+           ${text(JSON.stringify(it.header === undefined ? {} : { 'x-request-id': it.header }))}, '', 'identity', '', 0, ${it.count ?? 1}) returning id)
+       update sluice_ops.requests set answer_id = a.id from a where requests.id = ${id} returning requests.id`,
+    );
   return {
     runId,
     /** Enters a request; gives its id and the identifier that it was sent with. */
@@ -62,16 +71,17 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
           `insert into sluice_ops.lost_answers (request_id, attempt, run_id, sync, endpoint, sent_at, noticed_at, reason)
            values (${id}, ${index + 1}, ${runId}, 'groups', ${text(endpoint)}, ${instant(lostAt)}, ${instant(lostAt + 100)}, 'cut')`,
         );
-      if (it.isAnswered ?? true)
-        await select(
-          warehouse,
-          `with a as (
-             insert into sluice_ops.answers (request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, body, encoding, sha256, bytes, received)
-             values (${id}, ${runId}, 'groups', ${text(endpoint)}, ${text(identifier)}, ${instant(it.at + (it.tookMs ?? 100))}, ${it.tookMs ?? 100}, 200,
-               ${text(JSON.stringify(it.header === undefined ? {} : { 'x-request-id': it.header }))}, '', 'identity', '', 0, ${it.count ?? 1}) returning id)
-           update sluice_ops.requests set answer_id = a.id from a where requests.id = ${id} returning requests.id`,
-        );
+      if (it.isAnswered ?? true) await storeAnswer(id, identifier, it);
       return { id, identifier };
+    },
+    /** Sends a request in doubt again, for 5 points, and stores its answer. */
+    sendAgain: async ({ id, identifier }: { readonly id: string; readonly identifier: string }, at: number) => {
+      await select(
+        warehouse,
+        `update sluice_ops.requests set state = 'loaded', attempts = attempts + 1, points = points + 5, sent_at = ${instant(at)}
+         where id = ${id} returning id`,
+      );
+      await storeAnswer(id, identifier, { at });
     },
     /** Enters a row of the log and gives its id. */
     log: async (it: Logged): Promise<string> => {

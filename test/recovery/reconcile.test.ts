@@ -24,6 +24,9 @@ const versions = (warehouse: Warehouse): Promise<unknown> =>
      union all select 'r', xmin::text, ctid::text from sluice_ops.requests union all select 'd', xmin::text, ctid::text from sluice_ops.lost_answers order by 1, 3`,
   );
 
+const removeLog = ({ warehouse }: { readonly warehouse: Warehouse }): Promise<unknown> =>
+  select(warehouse, 'delete from sluice.fact_request_costs returning id');
+
 /** Shown on both kinds of warehouse. */
 function usual(open: Open): void {
   it('is matched by our identifier, whatever the clocks and the words say; charges are settled, and again nothing changes', async () => {
@@ -178,6 +181,50 @@ function further(open: Open): void {
     expect(await it.requests()).toEqual([{ id: request.id, charged: 5, points: 5 }]);
     // Two paid rows, one answer: the first was lost.
     expect(await it.sums()).toMatchObject({ matched: 2, chargedButLost: { rows: 1, points: 2 } });
+  });
+
+  it('charges a request that was sent again once its answer has a row beside that of the lost attempt', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 0, lost: [0], attempts: 1, state: 'in_doubt', isAnswered: false });
+    await it.log({ at: 0, identifier: request.identifier, cost: 3 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 3, points: 3 }]);
+    await it.sendAgain(request, 10 * SECOND);
+
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: null, points: 8 }]);
+
+    await it.log({ at: 10 * SECOND, identifier: request.identifier, cost: 4 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 7, points: 7 }]);
+  });
+
+  it('charges what a lost attempt cost also once its row has left the log', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 0, lost: [0], attempts: 1, state: 'in_doubt', isAnswered: false });
+    await it.log({ at: 0, identifier: request.identifier, cost: 3 });
+    await it.reconcile();
+    await removeLog(it);
+    await it.sendAgain(request, 10 * SECOND);
+    await it.log({ at: 10 * SECOND, identifier: request.identifier, cost: 4 });
+
+    await it.reconcile();
+
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 7, points: 7 }]);
+  });
+
+  it('keeps a charge whose rows have left it, whatever is decided about other attempts later', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 200 * SECOND, lost: [0] });
+    await it.log({ at: 200 * SECOND, identifier: request.identifier, cost: 4 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 4, points: 1 }]);
+    await removeLog(it);
+
+    await it.reconcile();
+
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 4, points: 1 }]);
   });
 
   it('where our identifiers are kept, matches by time only what has none yet, by the service’s clock', async () => {

@@ -1,7 +1,14 @@
 /** Chooses the limits in points for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../../config/definition.ts';
 import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from './local-budget.ts';
-import { limitsOfTags, periodAt, periodCounter, type PeriodLimit, periodLimits } from './spending-period.ts';
+import {
+  limitsOfTags,
+  periodAt,
+  periodCounter,
+  type PeriodLimit,
+  periodLimits,
+  type SpendingPeriod,
+} from './spending-period.ts';
 import {
   ensureCounter,
   ensurePeriodCounter,
@@ -54,6 +61,22 @@ export async function invocationBudget(
 /** Returns the current limits; `isGone` reports that a counter row was missing. */
 type LimitsNow = (isGone: boolean) => Promise<readonly SharedLimit[]>;
 
+/** Counters that this process has used, by connection. */
+const usedCounters = new WeakMap<Warehouse['db'], Set<string>>();
+
+/**
+ * True for the first use of a counter in this process. Later, the counter holds points of other runs of the process that
+ * the ledger lacks.
+ */
+function isFirstUse({ db }: Warehouse, period: SpendingPeriod): boolean {
+  const counters = usedCounters.get(db) ?? new Set();
+  usedCounters.set(db, counters);
+  const name = periodCounter(period);
+  if (counters.has(name)) return false;
+  counters.add(name);
+  return true;
+}
+
 /** A call counts in the period in which it is made; a run that continues past midnight (UTC) uses the next day's points. */
 function openPeriodLimits(
   warehouse: Warehouse,
@@ -67,7 +90,7 @@ function openPeriodLimits(
     const current = periods.map((limit) => ({ ...limit, period: periodAt(at, limit.length, limit.tag) }));
     for (const { period } of current)
       if (isGone || !entered.has(periodCounter(period)))
-        await ensurePeriodCounter(warehouse, period, warehouse.kind === 'embedded');
+        await ensurePeriodCounter(warehouse, period, warehouse.kind === 'embedded' && isFirstUse(warehouse, period));
     entered = new Set(current.map(({ period }) => periodCounter(period)));
     return current.map(({ what, points, period }) => ({ what, points, counter: periodCounter(period), baseline: 0 }));
   };

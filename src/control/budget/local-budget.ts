@@ -6,6 +6,8 @@ export interface Limit {
   readonly what: string;
   readonly points: number;
   readonly spent: number;
+  /** Runs that may spend from it at the same time; absent for one run. */
+  readonly runs?: number;
 }
 
 /** Points that count against every limit of a guard. */
@@ -25,7 +27,7 @@ export interface BudgetGuard {
 export interface MeteredBudget extends BudgetGuard {
   /** Adds points to every limit, even beyond it; negative releases points. */
   readonly add: (points: number) => Promise<void>;
-  /** Returns the limit with the smallest remainder; undefined without limits. */
+  /** Returns the limit with the smallest remainder for each run; undefined without limits. */
   readonly tightest: () => Promise<Limit | undefined>;
   /** Absent if no points of the account must be kept. */
   readonly balance?: BalanceLimit;
@@ -41,11 +43,12 @@ export interface BalanceLimit {
   readonly lower: (points: number, outstanding: number) => Promise<void>;
 }
 
-const leftOf = ({ points, spent }: Limit): number => points - spent;
+/** What a limit leaves for each run that may spend from it. */
+export const leftForEach = ({ points, spent, runs = 1 }: Limit): number => Math.min(points, points - spent) / runs;
 
-/** Returns the limit with the smallest remainder; undefined without limits. */
+/** Returns the limit with the smallest remainder for each run; undefined without limits. */
 export const tightestOf = (limits: readonly Limit[]): Limit | undefined =>
-  limits.toSorted((a, b) => leftOf(a) - leftOf(b))[0];
+  limits.toSorted((a, b) => leftForEach(a) - leftForEach(b))[0];
 
 /** Creates a guard for limits of this process alone; reservations count against each. */
 export function openBudget(limits: readonly Limit[]): MeteredBudget {

@@ -6,6 +6,8 @@ export interface Reservation {
   readonly points: number;
   /** Sets the cost of the call, or its upper bound; only the first call counts. */
   readonly settle: (cost: number) => void;
+  /** Adds points to the limits that count the reservation, whatever limits hold now; negative releases points. */
+  readonly correct: (points: number) => Promise<void>;
 }
 
 export interface Reservations {
@@ -66,6 +68,7 @@ export function openReservations(budget: BudgetGuard): Reservations {
           });
           releasing.add(released);
         },
+        correct: (added) => giveBack(-added),
       };
     },
     close: async () => {

@@ -102,7 +102,10 @@ export function openSharedBudget(
 
   return {
     check: async (points) => (await counted()).find((limit) => limit.spent + points > limit.points),
-    tightest: async () => tightestOf(await counted()),
+    tightest: async () => {
+      const runs = await persist(() => activeRuns({ db, ops }));
+      return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
+    },
     add: async (points) => {
       if (points !== 0) await giveBack(await limitsNow(false), -points);
     },
@@ -117,6 +120,14 @@ export function openSharedBudget(
       }
     },
   };
+}
+
+/** Returns how many runs and chunks are active; at least 1. */
+async function activeRuns({ db, ops }: OpsSchema): Promise<number> {
+  const { rows } = await sql<{ runs: number }>`
+    select count(*)::int as runs from ${sql.id(ops, 'leases')}
+    where (starts_with(name, 'sync:') or starts_with(name, 'chunk:')) and expires_at >= clock_timestamp()`.execute(db);
+  return Math.max(1, rows[0]?.runs ?? 1);
 }
 
 /** False if the server itself reported the error, so that the statement was rolled back. */

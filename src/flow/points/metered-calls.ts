@@ -3,30 +3,20 @@ import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { LogCheck } from './log-check.ts';
-import { balanceIn, mayCost, type Ticket } from './ticket.ts';
-
-/** A request whose attempts in this process the log has yet to confirm. */
-export interface MeteredCall {
-  readonly id: string;
-  /** When its first attempt in this process was about to be sent. */
-  readonly sentMs: number;
-  /** Points that the log charged for it before. */
-  readonly base: number;
-  /** Points that count against the limits for attempts that ended. */
-  counted: number;
-  /** Those of them for refused attempts (429, 503). They count until a reading shows no charge for them. */
-  refused: number;
-  inFlight: number;
-  /** Attempts that must have a row in the log. */
-  due: number;
-  /** A row without a charge may get its cost later. */
-  mayCostLater: boolean;
-  /** The log did not confirm it in time, so the guess counts. */
-  isGivenUp: boolean;
-}
+import {
+  correctCall,
+  countedPoints,
+  type EndedAttempt,
+  hasRefused,
+  type MeteredCall,
+  newCall,
+  releaseRefused,
+  shownCost,
+} from './metered-call.ts';
+import { balanceIn, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
-  readonly budget: Pick<MeteredBudget, 'add' | 'balance'>;
+  readonly budget: Pick<MeteredBudget, 'balance'>;
   readonly check: Pick<LogCheck, 'costs'>;
   readonly now: () => Date;
 }
@@ -36,7 +26,7 @@ export class MeteredCalls {
   showsBalance = false;
   readonly #it: MeteredCallsOptions;
   readonly #calls = new Map<string, MeteredCall>();
-  /** Points that the log charged, by request. */
+  /** Points that count for requests whose calls ended or were free. */
   readonly #confirmed = new Map<string, number>();
   /** Points reserved, by ticket, for calls that have not ended. */
   readonly #open = new Map<Ticket, number>();
@@ -69,13 +59,13 @@ export class MeteredCalls {
   }
 
   unconfirmedPoints(): number {
-    return this.waiting().reduce((sum, call) => sum + Math.max(call.counted, call.due), 0);
+    return this.waiting().reduce((sum, call) => sum + Math.max(countedPoints(call), call.due), 0);
   }
 
   /** Points that calls in flight and unconfirmed ones may still cost, without those of one ticket. */
   outstanding(except?: Ticket): number {
     const reserved = [...this.#open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0);
-    return reserved + this.waiting().reduce((sum, call) => sum + call.counted, 0);
+    return reserved + this.waiting().reduce((sum, call) => sum + countedPoints(call), 0);
   }
 
   firstSentMs(): number {
@@ -90,7 +80,7 @@ export class MeteredCalls {
   /** Makes the next reading look for calls that were given up too; false if no call lacks a row or was refused. */
   expectRows(): boolean {
     const calls = [...this.#calls.values()];
-    if (!calls.some(({ due, refused }) => due > 0 || refused > 0)) return false;
+    if (!calls.some((call) => call.due > 0 || hasRefused(call))) return false;
     for (const call of calls) call.isGivenUp = false;
     return true;
   }
@@ -112,34 +102,31 @@ export class MeteredCalls {
 
   /** Replaces the expected costs by those that the log shows. */
   async confirm(isLast: boolean): Promise<void> {
-    const ended = [...this.#calls.values()].filter(({ inFlight }) => inFlight === 0);
-    const costs = await this.#it.check.costs(ended.map(({ id }) => id));
-    let [shown, expected] = [0, 0];
-    for (const call of ended) {
+    const ended = [...this.#calls.values()]
+      .filter(({ inFlight }) => inFlight === 0)
+      .map((call) => ({ call, attempts: call.attempts }));
+    const costs = await this.#it.check.costs(ended.map(({ call }) => call.id));
+    let [charged, expected] = [0, 0];
+    for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
       // Another attempt may have begun meanwhile.
-      if (call.inFlight > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
-      const points = cost.charged - call.base;
-      if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
-      await this.#it.budget.add(points - call.counted);
-      shown += points;
-      expected += call.counted;
-      this.#confirmed.set(call.id, cost.charged);
-      this.#corrections += 1;
-      this.#calls.delete(call.id);
+      const shown = cost && call.attempts === attempts ? shownCost(call, cost, isLast) : undefined;
+      if (!shown) continue;
+      const { points, isComplete, lacksRow } = shown;
+      const counted = countedPoints(call);
+      if (isComplete) [charged, expected] = [charged + points, expected + counted];
+      if (!lacksRow) this.#end(call, points);
+      await correctCall(call, points - counted);
     }
-    if (expected > 0) this.#ratio = Math.max(1, shown / expected);
+    if (expected > 0) this.#ratio = Math.max(1, charged / expected);
   }
 
   /** Gives back the points of refused attempts that the readings showed no charge for. A later row still counts. */
   async releaseRefused(): Promise<void> {
     for (const call of this.#calls.values()) {
-      const { refused, inFlight } = call;
-      if (refused === 0 || inFlight > 0) continue;
-      call.refused = 0;
-      call.counted -= refused;
+      if (call.inFlight > 0 || !hasRefused(call)) continue;
       this.#corrections += 1;
-      await this.#it.budget.add(-refused);
+      await releaseRefused(call);
     }
   }
 
@@ -147,10 +134,9 @@ export class MeteredCalls {
   openTicket(): Ticket {
     let call: MeteredCall | undefined;
     let isOver = false;
-    /** The points that count until its answer is loaded: the most that the call can cost. */
-    let provisional: number | undefined;
+    let reserved: Reserved | undefined;
+    let attempt: EndedAttempt | undefined;
     let settled: number | undefined;
-    let isAnswered = false;
     const end = (): void => {
       if (isOver) return;
       isOver = true;
@@ -158,29 +144,20 @@ export class MeteredCalls {
       if (call) call.inFlight -= 1;
     };
     const ticket: Ticket = {
-      claim: async (request, points) => {
-        this.#open.set(ticket, points);
+      claim: async (request, given) => {
+        reserved = given;
+        this.#open.set(ticket, reserved.points);
         call = await this.#begin(request);
       },
       answered: (outcome) => {
-        const points = this.#open.get(ticket) ?? 0;
         end();
-        if (!call) return;
-        this.#count(call, outcome, points, ticket);
-        isAnswered = outcome.kind === 'answered';
-        provisional = points;
+        if (!call || !reserved) return;
+        attempt = this.#count(call, outcome, reserved, ticket);
         this.announceChange();
       },
       settle: (points) => {
         if (settled !== undefined) return settled;
-        const isRefused = points === 0 && isAnswered;
-        if (provisional === undefined) settled = points;
-        else settled = isRefused ? provisional : Math.max(points, Math.min(provisional, points * this.#ratio));
-        if (call && provisional !== undefined) {
-          call.counted += settled - provisional;
-          if (isRefused) call.refused += provisional;
-          this.#forgetIfFree(call);
-        }
+        settled = call && attempt ? this.#settle(call, attempt, points) : points;
         this.announceChange();
         return settled;
       },
@@ -194,47 +171,65 @@ export class MeteredCalls {
     return ticket;
   }
 
-  async #begin({ id, attempts }: LedgerRequest): Promise<MeteredCall> {
-    const known = this.#calls.get(id);
-    if (known) {
-      known.inFlight += 1;
-      known.isGivenUp = false;
-      return known;
-    }
-    const isAgain = attempts > 0 || this.#confirmed.has(id);
-    const base = isAgain ? ((await this.#it.check.costs([id])).get(id)?.charged ?? 0) : 0;
-    const sentMs = this.#it.now().getTime();
-    const call = {
-      id,
-      sentMs,
-      base,
-      counted: 0,
-      refused: 0,
-      inFlight: 1,
-      due: 0,
-      mayCostLater: false,
-      isGivenUp: false,
-    };
+  async #begin({ id, attempts }: Pick<LedgerRequest, 'id' | 'attempts'>): Promise<MeteredCall> {
+    const isAgain = attempts > 0 || this.#calls.has(id) || this.#confirmed.has(id);
+    const logged = isAgain ? (await this.#it.check.costs([id])).get(id) : undefined;
+    const rows = logged?.rows ?? 0;
+    const points = this.#confirmed.get(id) ?? logged?.charged ?? 0;
+    const call = this.#calls.get(id) ?? newCall(id, this.#it.now().getTime(), { points, rows });
     this.#calls.set(id, call);
+    call.rowsBefore = rows;
+    call.inFlight += 1;
+    call.attempts += 1;
+    call.isGivenUp = false;
     return call;
   }
 
+  /** Counts an ended attempt at its expected cost; returns the points that count until the log shows the cost. */
+  #settle(call: MeteredCall, attempt: EndedAttempt, expected: number): number {
+    const { points } = attempt.reserved;
+    // The log has shown the cost before the answer was loaded, so nothing is left to release.
+    if (call.isConfirmed) return points;
+    attempt.isRefused = points > 0 && expected === 0 && attempt.kind === 'answered';
+    const settled = attempt.isRefused ? points : Math.max(expected, Math.min(points, expected * this.#ratio));
+    attempt.counted += settled - points;
+    // A lost attempt without cost has no row, or its row is among those before the next attempt.
+    if (expected === 0 && attempt.kind === 'unknown') call.lost -= 1;
+    this.#forgetIfFree(call);
+    return settled;
+  }
+
+  /** Ends a call whose cost the log has shown. */
+  #end(call: MeteredCall, points: number): void {
+    call.isConfirmed = true;
+    this.#calls.delete(call.id);
+    this.#confirmed.set(call.id, call.before.points + points);
+    this.#corrections += 1;
+  }
+
   /** Counts an ended attempt with the points reserved for it, and the balance that its answer shows. */
-  #count(call: MeteredCall, outcome: Outcome, points: number, ticket: Ticket): void {
-    call.counted += points;
-    if (outcome.kind !== 'answered') return;
+  #count(call: MeteredCall, outcome: Outcome, reserved: Reserved, ticket: Ticket): EndedAttempt {
+    const attempt = { reserved, kind: outcome.kind, counted: reserved.points, isRefused: false };
+    call.ended.push(attempt);
+    if (outcome.kind === 'unknown') call.lost += 1;
+    if (outcome.kind !== 'answered') return attempt;
     if (mayCost(outcome.status)) {
       call.due += 1;
+      call.leastRows = Math.max(call.leastRows, call.rowsBefore + 1);
       call.mayCostLater ||= outcome.status < 300;
     }
     const { balance } = this.#it.budget;
     const left = balanceIn(outcome.headers['x-token-points']);
-    if (!balance || left === undefined) return;
+    if (!balance || left === undefined) return attempt;
     this.showsBalance = true;
     this.#headers = this.#headers.then(() => balance.lower(left, this.outstanding(ticket)));
+    return attempt;
   }
 
-  #forgetIfFree({ id, counted, due, inFlight }: MeteredCall): void {
-    if (counted === 0 && due === 0 && inFlight === 0) this.#calls.delete(id);
+  #forgetIfFree(call: MeteredCall): void {
+    if (countedPoints(call) !== 0 || call.due > 0 || call.inFlight > 0) return;
+    this.#calls.delete(call.id);
+    // The rows of lost attempts must not pass for those of later ones.
+    this.#confirmed.set(call.id, call.before.points);
   }
 }

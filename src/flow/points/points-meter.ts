@@ -3,11 +3,12 @@
  * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, the log is
  * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
-import type { MeteredBudget } from '../../control/budget/local-budget.ts';
+import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
 import type { LogCheck } from './log-check.ts';
-import { type MeteredCall, MeteredCalls } from './metered-calls.ts';
+import type { MeteredCall } from './metered-call.ts';
+import { MeteredCalls } from './metered-calls.ts';
 import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
 import { LOG_PATH } from '../../service/request-log/request-log.ts';
 
@@ -22,7 +23,7 @@ export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
   readonly mayIgnoreBalance: boolean;
 }
 
-/** The log is read again after this share of a limit's remainder, since a price may rise tenfold unnoticed. */
+/** The log is read again after this share of a limit's remainder for each run, since a price may rise tenfold unnoticed. */
 const SHARE = 10;
 /** The log is also read again after this time. */
 const AGAIN_MS = 60_000;
@@ -205,7 +206,7 @@ export class TruePointsMeter implements PointsMeter {
   /** Computes from the remainder of the tightest limit when the log must be read again. */
   async #measure(): Promise<void> {
     const tightest = await this.#it.budget.tightest();
-    const left = tightest ? Math.min(tightest.points, tightest.points - tightest.spent) : Number.POSITIVE_INFINITY;
+    const left = tightest ? leftForEach(tightest) : Number.POSITIVE_INFINITY;
     this.#threshold = Math.max(0, left) / SHARE;
     this.#lastReadMs = this.#nowMs();
   }

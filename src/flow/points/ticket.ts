@@ -1,12 +1,16 @@
 /** Tickets that admit calls while a limit in points is set, and the meter that issues them. */
 import type { Outcome } from '../../extract/outcome.ts';
+import type { Reservation } from '../../control/budget/reservations.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 
+/** The points reserved for a call, which a reading of the log may correct. */
+export type Reserved = Pick<Reservation, 'points' | 'correct'>;
+
 /** Permission to make one call. */
 export interface Ticket {
-  /** Assigns the ticket to a request, with its reserved points. */
-  readonly claim: (request: LedgerRequest, points: number) => Promise<void>;
+  /** Assigns the ticket to a request, with the points reserved for it. */
+  readonly claim: (request: Pick<LedgerRequest, 'id' | 'attempts'>, reserved: Reserved) => Promise<void>;
   /** Reports that the call has ended. */
   readonly answered: (outcome: Outcome) => void;
   /**

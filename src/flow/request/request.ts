@@ -112,13 +112,12 @@ async function callWith(
     }
     admission = admitted;
     const { slot, reservation } = admission;
-    if (meter) await ticket.claim(request, reservation.points);
+    if (meter) await ticket.claim(request, reservation);
     const result = signal.aborted ? ABORTED : await sendIfOwned(request, context, admission, signal);
     if (result.kind !== 'sent') return result;
     sent = result.outcome;
     ticket.answered(sent);
-    const { points } = reservation;
-    const metered = { points, settle: (cost: number) => reservation.settle(ticket.settle(cost)) };
+    const metered = { ...reservation, settle: (cost: number) => reservation.settle(ticket.settle(cost)) };
     return { kind: 'sent', outcome: sent, slot, reservation: metered };
   } finally {
     if (!sent) {

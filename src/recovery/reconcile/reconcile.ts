@@ -72,35 +72,47 @@ const isComplete = (row: string) =>
 const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
- * Records the charges of requests with log rows since an instant, once all their rows are complete. The charge replaces
- * the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
+ * Records the charges of requests with log rows since an instant, once all their rows are complete and an answered one
+ * has a row that is not of a lost attempt. The charge replaces the listed price once none of their attempts is in doubt.
+ * Totals of ended runs are recomputed.
  */
 async function settleRequests(
   database: ReconcileDb,
   since: Date | undefined,
   others: readonly string[],
 ): Promise<void> {
-  const { log, runs, requests, lostAnswers, matches } = reconcileTables(database);
+  const { log, runs, requests, answers, lostAnswers, matches } = reconcileTables(database);
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
   // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
-  const charged = sql`case when s.is_complete then s.charged end`;
+  // A row of a lost attempt does not show what the answer cost. The ledger keeps the charges of rows that left the log.
+  const charged = sql`case
+    when s.answer_rows = 0 and exists (select from ${answers} a where a.id = r.answer_id and a.request_id = r.id) then null
+    when s.rows > 0 and s.logged = 0 then r.charged
+    when s.is_complete then s.charged end`;
   const points = sql`case
     when not ${isFinal} or not coalesce(l.is_settled, true) then r.points
-    when s.is_complete then s.charged
     when s.rows = 0 and l.attempts >= r.attempts then 0
-    else r.points end`;
+    else coalesce(${charged}, r.points) end`;
   const settled = await sql<{ run_id: string }>`
     with touched as (
       select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${from}
       union select unnest(${arrayLiteral(others)}::bigint[])
+    ), lost_rows as (
+      select d.request_id, d.log_id, max(d.points) as points
+      from ${lostAnswers} d join touched t on t.request_id = d.request_id where d.log_id is not null
+      group by d.request_id, d.log_id
     ), sums as (
-      select t.request_id, count(c.id) as rows, sum(case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
-        coalesce(bool_and(${isComplete('c')}), false) as is_complete
+      -- A row that only a reading brought has left the log. If a lost attempt has it, its verdict holds what it charged.
+      select t.request_id, count(m.log_id) as rows, count(c.id) as logged, count(m.log_id) filter (where d.log_id is null) as answer_rows,
+        sum(case when c.id is null then coalesce(d.points, 0) when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
+        coalesce(bool_and(case when c.id is null then d.points is not null else ${isComplete('c')} end)
+          filter (where m.log_id is not null), false) as is_complete
       from touched t
       left join ${matches} m on m.request_id = t.request_id and m.match_kind <> 'ambiguous'
       left join ${log} c on c.id = m.log_id
+      left join lost_rows d on d.request_id = m.request_id and d.log_id = m.log_id
       group by t.request_id
     ), lost as (
       select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled
