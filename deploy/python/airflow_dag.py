@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.sdk import dag, task
 
-from sluice_run import Action, run_sync
+from sluice_run import Action, run_until_done
 
 
 @dag(
@@ -26,6 +26,8 @@ from sluice_run import Action, run_sync
 )
 def sluice():
     @task(
+        # `run_until_done` retries transient errors, because it knows which syncs finished. These retries are for a run that was
+        # stopped or killed: then finished syncs request again what no max_age covers.
         retries=5,
         retry_delay=timedelta(seconds=30),
         retry_exponential_backoff=True,
@@ -33,7 +35,7 @@ def sluice():
         execution_timeout=timedelta(hours=6),
     )
     def sync() -> dict | None:
-        outcome = run_sync()
+        outcome = run_until_done()
         if outcome.action is Action.RETRY:
             raise AirflowException(outcome.message())
         if outcome.action is Action.FAIL:

@@ -7,7 +7,7 @@ Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE
 
 import dagster as dg
 
-from sluice_run import Action, run_sync
+from sluice_run import Action, run_until_done
 
 
 @dg.asset(
@@ -17,8 +17,9 @@ from sluice_run import Action, run_sync
     output_required=False,
 )
 def warehouse(context: dg.AssetExecutionContext):
-    outcome = run_sync()
+    outcome = run_until_done()
     if outcome.action is Action.RETRY:
+        # The run was stopped or killed. Finished syncs request again what no max_age covers.
         raise dg.RetryRequested(max_retries=5, seconds_to_wait=60)
     if outcome.action is Action.FAIL:
         raise dg.Failure(description=outcome.message(), allow_retries=False)

@@ -13,7 +13,7 @@ import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { newestRun } from './newest-run.ts';
-import { RETRY_HELD_SECONDS, decideAfter } from './job-decision.ts';
+import { type EndOfRun, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
 export type EngineEvent =
@@ -58,7 +58,8 @@ export async function handle(handling: HandleContext, { data, signal, saveData }
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
-    return follow(handling, data, { exitCode: error.exitCode, because: error.message, next: error.next ?? null });
+    const { exitCode, message: because, next = null } = error;
+    return follow(handling, data, { exitCode, state: undefined, because, next });
   }
 }
 
@@ -71,13 +72,14 @@ async function doneBefore(
   data: SyncJob,
   keep: ActiveJob['saveData'],
 ): Promise<JobOutcome | undefined> {
-  const { endKey, exitCode, error: because, byChunk } = await newestRun(handling.invocation.warehouse, data.sync);
+  const { endKey, exitCode, byChunk, ...end } = await newestRun(handling.invocation.warehouse, data.sync);
   if (data.since === undefined) {
     await keep({ ...data, since: endKey });
     return undefined;
   }
   if (exitCode === null || endKey === data.since) return undefined;
-  return byChunk ? leftToOthers(handling, data) : follow(handling, data, { exitCode, because, next: null });
+  if (byChunk) return leftToOthers(handling, data);
+  return follow(handling, data, { exitCode, state: end.state, because: end.error, next: null });
 }
 
 /**
@@ -140,7 +142,7 @@ async function handleSync(
     return leftToOthers(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
-  if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
+  if (signal.aborted && isTransient(summary)) return backAgain(anew(data));
   await statistics.finish(signal);
   return follow(handling, data, endOf(summary));
 }
@@ -161,26 +163,27 @@ async function handleChunk(
     case 'concluded': {
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
       // The outcome of a run is the outcome of its sync.
-      const runEnd = end.summary ? endOf(end.summary) : { exitCode: end.exitCode, because: null, next: null };
+      const { summary, exitCode, state } = end;
+      const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null };
       return follow(handling, syncJob(data.sync, data.tries), runEnd);
     }
   }
 }
 
-interface End {
-  readonly exitCode: number;
+interface End extends EndOfRun {
   readonly because: string | null;
   readonly next: string | null;
 }
 
-const endOf = ({ exitCode, error: because, next }: SyncSummary): End => ({ exitCode, because, next });
+const endOf = ({ exitCode, state, error: because, next }: SyncSummary): End => ({ exitCode, state, because, next });
 
 /** The job without its knowledge of earlier runs, so that it runs its sync in any case. */
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
 
 /** Decides what follows a run's end; the follow-up jobs are enqueued together with the settlement of the job. */
-function follow({ invocation, onEvent }: HandleContext, data: JobData, { exitCode, because, next }: End): JobOutcome {
-  const step = decideAfter(exitCode, data.tries, invocation.effects.random);
+function follow({ invocation, onEvent }: HandleContext, data: JobData, end: End): JobOutcome {
+  const { exitCode, because, next } = end;
+  const step = decideAfter(end, data.tries, invocation.effects.random);
   switch (step.do) {
     case 'rest':
       return { as: 'done' };

@@ -5,11 +5,18 @@ import { EXIT } from '../errors.ts';
 export type JobDecision =
   /** The run succeeded, and dependent syncs may start. */
   | { readonly do: 'follow' }
-  /** The run ends for now; the next firing continues it. */
+  /** Nothing follows now. The next firing continues the run, or makes a new one. */
   | { readonly do: 'rest' }
   | { readonly do: 'again'; readonly afterSeconds: number; readonly tries: number }
   /** The error needs a person. */
   | { readonly do: 'give up' };
+
+/** How a run ended. */
+export interface EndOfRun {
+  readonly exitCode: number;
+  /** Its state in the ledger; undefined if no run was recorded. */
+  readonly state: string | undefined;
+}
 
 /** Waits double from the first to the longest. After the last try, about three hours later, a person must act. */
 const FIRST_WAIT_SECONDS = 15;
@@ -18,9 +25,16 @@ const MOST_TRIES = 12;
 /** Slightly longer than the lease of a dead process. */
 export const RETRY_HELD_SECONDS = 15;
 
-/** Decides by exit code what follows a run; `tries` counts earlier runs that ended with a transient error. */
-export function decideAfter(exitCode: number, tries: number, random: () => number): JobDecision {
-  switch (exitCode) {
+/**
+ * True if a run ended with a transient error that another try can repair. A partial run is over: it only lists lost
+ * answers (`in_doubt: stop`), and another try would buy the complete sync again.
+ */
+export const isTransient = ({ exitCode, state }: EndOfRun): boolean =>
+  exitCode === EXIT.transient && state !== 'partial';
+
+/** Decides by the end of a run what follows it; `tries` counts earlier runs that ended with a transient error. */
+export function decideAfter(end: EndOfRun, tries: number, random: () => number): JobDecision {
+  switch (end.exitCode) {
     case EXIT.complete:
     case EXIT.rejects:
       return { do: 'follow' };
@@ -29,6 +43,7 @@ export function decideAfter(exitCode: number, tries: number, random: () => numbe
     case EXIT.held:
       return { do: 'again', afterSeconds: RETRY_HELD_SECONDS, tries };
     case EXIT.transient: {
+      if (!isTransient(end)) return { do: 'rest' };
       if (tries >= MOST_TRIES) return { do: 'give up' };
       const most = Math.min(FIRST_WAIT_SECONDS * 2 ** tries, LONGEST_WAIT_SECONDS);
       // Half of the wait is random, so that syncs that failed together do not retry together.

@@ -8,6 +8,8 @@ export interface NewestRun {
   readonly endKey: string;
   /** Null while the run is running. */
   readonly exitCode: number | null;
+  /** State of the run; undefined if the sync never ran. */
+  readonly state: string | undefined;
   readonly error: string | null;
   /** A chunk's worker concluded the run. */
   readonly byChunk: boolean;
@@ -16,12 +18,12 @@ export interface NewestRun {
 /** Returns the newest run of a sync, except runs of a part. Throws a TransientError if the database cannot be used. */
 export async function newestRun({ db, ops }: Pick<Warehouse, 'db' | 'ops'>, sync: string): Promise<NewestRun> {
   const { rows } = await sql<NewestRun>`
-    select r.id || ' ' || coalesce(extract(epoch from r.ended_at)::text, '') as "endKey", r.exit_code::int as "exitCode", r.error,
+    select r.id || ' ' || coalesce(extract(epoch from r.ended_at)::text, '') as "endKey", r.exit_code::int as "exitCode", r.state, r.error,
       exists (select from ${sql.id(ops, 'chunks')} c where c.run_id = r.id and c.state = 'concluded') as "byChunk"
     from ${sql.id(ops, 'runs')} r where r.sync = ${sync} and r.scope is null order by r.id desc limit 1`
     .execute(db)
     .catch((error: unknown) => {
       throw toUserError(error);
     });
-  return rows[0] ?? { endKey: '', exitCode: null, error: null, byChunk: false };
+  return rows[0] ?? { endKey: '', exitCode: null, state: undefined, error: null, byChunk: false };
 }

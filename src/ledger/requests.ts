@@ -245,7 +245,10 @@ export async function settleRequest(ops: Ops, id: string, settlement: Settlement
     .execute();
 }
 
-/** Records that a stored answer serves a planned request; false if the lease was lost or the request changed. */
+/**
+ * Records that a stored answer serves a request that is planned, or that was in doubt and is not sent again now. Its lost
+ * answers and points stay. Returns false if the lease was lost or the request changed.
+ */
 export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: string, at: Date): Promise<boolean> {
   const served = await ops
     .updateTable('requests')
@@ -253,7 +256,10 @@ export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: st
     .where('id', '=', id)
     // Also true if it is already recorded, since the result of an earlier commit may have been lost.
     .where((eb) =>
-      eb.or([eb('state', '=', 'planned'), eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)])]),
+      eb.or([
+        eb('state', 'in', ['planned', 'in_doubt']),
+        eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)]),
+      ]),
     )
     .where(isLeaseHeld(lease))
     .returning('id')

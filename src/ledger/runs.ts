@@ -42,6 +42,8 @@ export interface RunRequest {
   readonly asksForDays?: boolean;
   /** The part of the sync that its plan requests; absent, all of it. */
   readonly scope?: 'failed' | 'limited' | undefined;
+  /** Its plan requests only a part of the sync, so it abandons no open run. */
+  readonly isPart?: boolean;
   /** Tags of the sync. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly now: Date;
@@ -94,8 +96,9 @@ export async function openRuns(
 }
 
 /**
- * Continues the open run of a sync, and abandons its other open runs. A limited run leaves them open, because it is only a
- * sample. Hold the sync's lease and use a transaction, so that no run is abandoned partly. `beforeGivingUp` may throw for a run that must not be abandoned.
+ * Continues the open run of a sync, and abandons its other open runs. A run of a part of the sync leaves them open, because it
+ * buys only a part of what they bought. Hold the sync's lease and use a transaction, so that no run is abandoned partly.
+ * `beforeGivingUp` may throw for a run that must not be abandoned.
  */
 export async function continueRun(
   ops: Ops,
@@ -107,7 +110,7 @@ export async function continueRun(
   const { open, last } = await openRuns(ops, request, also);
   const lost: string[] = [];
   for (const run of open) {
-    if (run === last || request.scope === 'limited') continue;
+    if (run === last || request.isPart === true) continue;
     beforeGivingUp(run.id);
     lost.push(...(await abandonRun(ops, run.id, now)));
   }

@@ -31,10 +31,14 @@ const systemd = (): Lines =>
     .flatMap((name) => [...textOf(`deploy/systemd/${name}`).matchAll(/^ExecStart=\S+\/sluice (.*)$/gm)])
     .map(([, words = '']) => words.split(' '));
 
-/** A variable in place of a number. */
+/** Values in place of variables. */
 const actions = (): Lines =>
   commandLinesOf([
-    { language: 'sh', tags: [], body: textOf('deploy/github-actions.yaml').replaceAll('"$MAX_POINTS"', '500') },
+    {
+      language: 'sh',
+      tags: [],
+      body: textOf('deploy/github-actions.yaml').replaceAll('"$MAX_POINTS"', '500').replaceAll('"${names[@]}"', 'a b'),
+    },
   ]);
 
 const planCost = (): Lines =>

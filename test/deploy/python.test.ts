@@ -7,13 +7,14 @@ import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { playedProgram, retriedRuns } from './played-runs.ts';
 
 /** Prints a summary and its own words, and ends with the code that CODE says; waits for SIGTERM where WAIT is set. */
 const PROGRAM = `#!/bin/sh
 trap 'code=143' TERM
 code=\${CODE:-0}
 if [ -n "$WAIT" ]; then echo waiting >&2; while [ "$code" != 143 ]; do sleep 0.05; done; fi
-sync='{"sync":"a","exitCode":'$code',"state":"partial","error":"it broke","next":"Mend it.","loaded":2,"points":3,"truncated":0}'
+sync='{"sync":"a","exitCode":'$code',"state":"interrupted","error":"it broke","next":"Mend it.","loaded":2,"points":3,"truncated":0}'
 [ "$code" = 2 ] || echo '{"exitCode":'$code',"tookMs":1,"words":"'"$*"'","syncs":['"$sync"']}'
 exit $code
 `;
@@ -45,12 +46,14 @@ def ScheduleDefinition(**settings): pass
 def Definitions(**settings): pass
 `;
 const RUN_AIRFLOW = `
-import airflow.sdk, airflow_dag
+import airflow.sdk, airflow_dag, sluice_run
+sluice_run.WAITS_S = (0, 0)
 try: print("returned", airflow.sdk.tasks[0]()["words"])
 except Exception as error: print(type(error).__name__, error)
 `;
 const RUN_DAGSTER = `
-import dagster_assets
+import dagster_assets, sluice_run
+sluice_run.WAITS_S = (0, 0)
 class Context:
     class log: warning = staticmethod(lambda message: print("warned", message))
 try: print("yielded", [dict(it.metadata, summary=None) for it in dagster_assets.warehouse(Context)])
@@ -100,9 +103,9 @@ describe.runIf(spawnSync('python3', ['--version']).status === 0)('the snippets i
     [2, 'AirflowFailException', 'Failure'],
     [3, 'AirflowFailException', 'Failure'],
     [4, 'AirflowFailException', 'Failure'],
-    [5, 'AirflowException', 'RetryRequested'],
+    [5, 'AirflowFailException', 'Failure'],
     [6, 'AirflowSkipException', 'warned'],
-    [7, 'AirflowException', 'RetryRequested'],
+    [7, 'AirflowFailException', 'Failure'],
     [8, 'AirflowFailException', 'Failure'],
     [99, 'AirflowException', 'RetryRequested'],
   ])('act by exit code %i: %s, %s', async (code, airflow, dagster) => {
@@ -111,7 +114,26 @@ describe.runIf(spawnSync('python3', ['--version']).status === 0)('the snippets i
     expect(byAirflow.startsWith(`${airflow} `) || byAirflow === airflow, byAirflow).toBe(true);
     expect(byDagster.startsWith(`${dagster} `) || byDagster === dagster, byDagster).toBe(true);
     // 2 ends before there is a summary.
-    if (code > 2) expect(byAirflow).toContain('a: partial. it broke Mend it.');
+    if (code > 2) expect(byAirflow).toContain('a: interrupted. it broke Mend it.');
+  });
+
+  it.each(retriedRuns)('agree that a run %s', async (_, runs, calls, code) => {
+    const played = await playedProgram('sluice', runs);
+    const script = `import json, os, sluice_run
+sluice_run.WAITS_S = (0, 0)
+it = sluice_run.run_until_done(program=(os.environ["PLAYED"],))
+print(json.dumps([it.exit_code, it.action.value, it.summary["exitCode"], [s["sync"] for s in it.summary["syncs"]]]))`;
+    const out = await printed(script, { PLAYED: join(played.folder, 'sluice') });
+    const syncs = (runs.find((run) => run.syncs)?.syncs ?? []).map(({ sync }) => sync);
+    expect(JSON.parse(out)).toEqual([code, code === 0 ? 'done' : 'fail', code, syncs]);
+    expect(await played.calls()).toEqual(calls.map((words) => `${words} --json`));
+  });
+
+  it('do not try again after a stop, also if the program ended with a transient error', async () => {
+    const script = `import sluice_run
+outcome = sluice_run.outcome_of(5, None, stopped=True)
+print(outcome.action, outcome.is_transient(), sluice_run.outcome_of(5, None).followed_by(outcome).is_transient())`;
+    expect(await printed(script, {})).toBe('Action.RETRY False False');
   });
 
   it('pass a stop on, and wait for the drain', async () => {

@@ -1,5 +1,5 @@
 /** What a worker makes of a job that another one had before: the run that it came to is not run once more. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type EngineEvent, handle } from '../../src/engine/handle.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { ActiveJob, JobOutcome } from '../../src/engine/jobs.ts';
@@ -27,14 +27,22 @@ interface Worked {
   readonly kept: JobData;
 }
 
+interface WorkMore {
+  readonly config?: string;
+  /** Stops the worker. */
+  readonly signal?: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+
 /** Works on a job as one worker would. */
-async function work(scene: Scene, data: JobData): Promise<Worked> {
+async function work(scene: Scene, data: JobData, { config = CONFIG, signal = NEVER }: WorkMore = {}): Promise<Worked> {
   const { warehouse, clock } = scene;
   const events: EngineEvent[] = [];
   let kept = data;
   const job: ActiveJob = {
     data,
-    signal: new AbortController().signal,
+    signal: NEVER,
     saveData: async (other) => void (kept = other),
   };
   const effects = {
@@ -45,9 +53,8 @@ async function work(scene: Scene, data: JobData): Promise<Worked> {
     onProgress: () => undefined,
     onNotice: () => undefined,
   };
-  const invocation = await openInvocation(await configOf(CONFIG, scene.sandbox.url), warehouse, effects);
+  const invocation = await openInvocation(await configOf(config, scene.sandbox.url), warehouse, effects);
   try {
-    const { signal } = new AbortController();
     const onEvent = (event: EngineEvent): void => void events.push(event);
     const jobs = { enqueue: () => Promise.reject(new Error('nothing is shared here')) };
     return { outcome: await handle({ invocation, jobs, chunkSize: undefined, onEvent, signal }, job), events, kept };
@@ -139,6 +146,57 @@ it('a job with a transient error is tried again from the beginning, and does not
   const { outcome } = await work(scene, { ...syncJob('groups'), since: '' });
   expect(await followed(scene, outcome)).toMatchObject([{ queue: 'sync', data: { sync: 'groups', tries: 1 } }]);
   expect(JSON.stringify(await followed(scene, outcome))).not.toContain('since');
+});
+
+describe('a run that only lists a lost answer (in_doubt: stop)', () => {
+  const config = CONFIG.replace('pronet.group', 'pronet.group\n    in_doubt: stop');
+  const faults = [{ on: { endpoint: 'pronet.group', nth: 2 }, do: { kind: 'cut', afterBytes: 40 } } as const];
+  const over = [{ kind: 'begun' }, { kind: 'run ended', summary: { exitCode: 5, state: 'partial', inDoubt: 1 } }];
+
+  it('is over: no job buys the sync again, also if its worker died before it settled the job', async () => {
+    const scene = await sceneIn(await withJobs(), { faults });
+    const first = await work(scene, syncJob('groups'), { config });
+    expect(first.events).toMatchObject(over);
+    expect(await followed(scene, first.outcome)).toEqual([]);
+    const second = await work(scene, first.kept, { config });
+    expect(await followed(scene, second.outcome)).toEqual([]);
+    expect(scene.arrived()).toHaveLength(2);
+    // The next firing is a job of its own.
+    const next = await work(scene, syncJob('groups'), { config });
+    expect(next.events).toMatchObject([
+      { kind: 'begun' },
+      { kind: 'run ended', summary: { exitCode: 0, continued: false } },
+    ]);
+    expect(scene.arrived()).toHaveLength(2);
+  });
+
+  it('is over if a signal came during its last request', async () => {
+    const stop = new AbortController();
+    const scene = await sceneIn(await withJobs(), {
+      faults,
+      respond: ({ number }) => {
+        if (number === 2) stop.abort(new Error('SIGTERM'));
+        return undefined;
+      },
+    });
+    const { events, outcome } = await work(scene, syncJob('groups'), { config, signal: stop.signal });
+    expect(events).toMatchObject(over);
+    expect(await followed(scene, outcome)).toEqual([]);
+  });
+
+  it('is over if the worker of its last chunk died before its job was settled', async () => {
+    const scene = await sceneIn(await withJobs(), { faults });
+    await work(scene, syncJob('groups'), { config });
+    const [run] = await select<{ id: string }>(
+      scene.warehouse,
+      `with ended as (select id from sluice_ops.runs), cut as (insert into sluice_ops.chunks (run_id, number, state, requests)
+        select id, 0, 'concluded', 2 from ended)
+      select id::text from ended`,
+    );
+    const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: run?.id ?? '', chunk: 0, token: '1' } as const;
+    const { outcome } = await work(scene, { ...chunk, covered: 0, lost: [] }, { config });
+    expect(await followed(scene, outcome)).toEqual([]);
+  });
 });
 
 /** A warehouse in which the queues are. */

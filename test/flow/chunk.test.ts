@@ -33,7 +33,7 @@ it('a shared run is concluded once, by the worker of its last chunk, whatever th
     summary: { answers: REQUESTS, left: 0 },
   });
   // A job may run twice.
-  expect(await work(orders[1])).toEqual({ as: 'concluded', exitCode: 0 });
+  expect(await work(orders[1])).toEqual({ as: 'concluded', exitCode: 0, state: 'complete' });
   expect(await work(orders[0])).toEqual({ as: 'void' });
   expect(scene.arrived()).toHaveLength(REQUESTS);
 });

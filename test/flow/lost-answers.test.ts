@@ -159,6 +159,30 @@ describe('a lost answer', () => {
     expect((await lostAnswers(scene)).map(({ verdict }) => verdict)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
+  it('whose request another sync buys meanwhile is served by that answer, and stays listed', async () => {
+    const scene = await sceneIn(await open(), {
+      faults: [at(2, CUT, false), logFails({ kind: 'status', status: 404 })],
+    });
+    const yaml = groups('max_age: 1d');
+    let isBought = false;
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
+      if (!beside && !isBought && (await states(scene.warehouse))['in_doubt'] === 1) {
+        isBought = true;
+        const others = only(await scene.sync(yaml.replace('groups:', 'others:')));
+        expect(others).toMatchObject({ exitCode: 0, sent: 2, fresh: 1 });
+      }
+      await scene.clock.sleep(ms, signal, beside);
+    };
+    const run = only(await scene.sync(yaml, { sleep }));
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 2, fresh: 2, inDoubt: 0, points: 2 });
+    expect(run.lostAnswers).toMatchObject([{ attempt: 1, verdict: 'unknown', points: null }]);
+    // The log shows later that the lost answer was not charged.
+    scene.sandbox.setFaults([]);
+    await scene.sync(yaml.replace('syncs:', 'syncs:\n  costs: { endpoint: token.requests }'), { names: ['costs'] });
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'not_charged', points: 0, in_log: true }]);
+    expect(await points(scene)).toBe(paid(scene));
+  });
+
   it('whose log has no end is looked for on so many pages and no more', async () => {
     let rows = 0;
     const scene = await sceneIn(await open(), {

@@ -145,6 +145,37 @@ describe('the sync after a limited run', () => {
   });
 });
 
+describe('the sync after a run of some days', () => {
+  const open = postgresWarehouses();
+
+  it('continues the run that was stopped before that', async () => {
+    const stop = new AbortController();
+    let calls = 0;
+    const scene = await sceneIn(await open(), {
+      size: { ...SMALL, ...BUSY },
+      respond: () => {
+        calls += 1;
+        if (calls === 4) stop.abort();
+        return undefined;
+      },
+    });
+    const first = await scene.sync(FILINGS, { signal: stop.signal });
+    expect(ends(first.syncs)).toEqual([['filings', 'interrupted', EXIT.transient]]);
+    const bought = new Set(keys(scene));
+    const days = await scene.sync(FILINGS, { from: '2026-01-05', to: '2026-01-06' });
+    expect(days.syncs[0]).toMatchObject({ continued: false, state: 'complete' });
+    scene.arrived();
+    expect((await scene.sync(FILINGS)).syncs[0]).toMatchObject({
+      runId: first.syncs[0]?.runId,
+      continued: true,
+      state: 'complete',
+    });
+    const rest = keys(scene);
+    expect(rest.length).toBeGreaterThan(0);
+    expect(rest.filter((it) => bought.has(it))).toEqual([]);
+  });
+});
+
 describe('a limited run', () => {
   const open = postgresWarehouses();
 

@@ -127,6 +127,7 @@ describe('an answer that cannot be read', () => {
     }
     service.state.isCut = () => false;
     const { syncs } = await scene.sync(yaml, { refresh: true });
+
     expect(syncs).toMatchObject([
       { exitCode: 0, unreadable: 0 },
       { exitCode: 0, unreadable: 0, sent: 0 },
@@ -135,6 +136,30 @@ describe('an answer that cannot be read', () => {
       { complete_share: 1 },
       { complete_share: 1 },
     ]);
+  });
+
+  it.each([
+    { part: 'a part of a full window', sync: filings('max_age: 30d').replace('count: 100', 'count: 30'), nth: 2 },
+    { part: 'a part of a window that is split before it is sent', sync: LARGE, nth: 3 },
+  ])('to $part is requested once in an invocation whose syncs share the window', async ({ sync, nth }) => {
+    const service = cutting(({ number }) => number === nth);
+    const respond = (request: RespondRequest): Responded | undefined => {
+      scene.clock.advance(1);
+      return service.respond(request);
+    };
+    const scene: Scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const yaml = `${sync}${sync.slice(sync.indexOf('  filings:')).replace('filings:', 'others:')}`;
+
+    for (const exitCode of [4, 0]) {
+      const unreadable = exitCode === 0 ? 0 : 1;
+      const { syncs } = await scene.sync(yaml);
+      expect(syncs).toMatchObject([
+        { exitCode, unreadable },
+        { exitCode, unreadable },
+      ]);
+      const parts = scene.sandbox.requests().map(({ body }) => JSON.stringify(body));
+      expect(parts.filter((it) => it === parts[nth - 1])).toHaveLength(exitCode === 0 ? 2 : 1);
+    }
   });
 
   it('from a service that always truncates it is requested three times in all, then reported until --refresh', async () => {

@@ -124,7 +124,7 @@ export function freshWithin(
 }
 
 /**
- * Returns, by request id, answers to planned requests, or about their entities, that arrived since the plan was made.
+ * Returns, by request id, answers to these requests, or about their entities, that arrived since the plan was made.
  * These requests are settled as fresh, and must not be sent.
  */
 export async function serveFromNewAnswers(

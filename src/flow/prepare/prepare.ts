@@ -11,7 +11,7 @@ import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
+import { alsoContinued, asksForDays, isPartOfSync, planHash, type PlanOptions } from './plan-hash.ts';
 import { repeatedRun } from './plan-failed.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { assertSameRun, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
@@ -85,6 +85,7 @@ export async function prepareRun(
     definitionHash: planHash(definition, options),
     asksForDays: asksForDays(definition),
     scope: scopeOf(options),
+    isPart: isPartOfSync(options),
     tags: definition.tags,
     holder,
     now,

@@ -6,6 +6,7 @@ import { EXIT } from '../../errors.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import {
   assertRunning,
+  type ChunkOfRun,
   type ChunkStop,
   endChunk,
   firstStop,
@@ -49,7 +50,13 @@ export type ChunkResult =
   /** The chunk is done; other chunks of the run are not. */
   | { readonly as: 'done' }
   /** It was the last chunk, and the run is concluded; the summary is absent if the run was concluded before. */
-  | { readonly as: 'concluded'; readonly exitCode: number; readonly summary?: SyncSummary }
+  | {
+      readonly as: 'concluded';
+      readonly exitCode: number;
+      /** State of the run. */
+      readonly state: string;
+      readonly summary?: SyncSummary;
+    }
   /** The run was taken over or has ended, so there is nothing to do. */
   | { readonly as: 'void' }
   /** The signal stopped the chunk; another worker continues it. */
@@ -68,7 +75,7 @@ export async function executeChunk(
   if (!(await fillColumnsOnce(warehouse, effects, signal))) return { as: 'stopped' };
   const known = await retryTransient(() => readChunk(ops, runId, number), effects);
   // A worker that died after the end of the run did not enqueue what follows it.
-  if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
+  if (known?.state === 'concluded') return concludedBefore(known);
   const parent: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
   if (known?.runState !== 'running' || !(await retryTransient(() => renewLease(ops, parent), effects)))
     return { as: 'void' };
@@ -156,6 +163,12 @@ async function checkWhole(
   return runChecks(invocation, { definition, run, covered: order.covered, stop, lease, signal });
 }
 
+const concludedBefore = ({ runExitCode, runState }: ChunkOfRun): ChunkResult => ({
+  as: 'concluded',
+  exitCode: runExitCode ?? EXIT.bug,
+  state: runState,
+});
+
 const stopOf = (stop: ChunkStop | undefined): RunStop | undefined =>
   stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false };
 
@@ -173,7 +186,7 @@ async function conclude(
         .execute(async (tx): Promise<ChunkResult> => {
           const state = await lockRun(tx, runId);
           const known = await readChunk(tx, runId, number);
-          if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
+          if (known?.state === 'concluded') return concludedBefore(known);
           if (!known || state !== 'running') return { as: 'done' };
           await assertLease(tx, lease);
           const { chunk: _, ...wholeRun } = known.run;
@@ -187,7 +200,7 @@ async function conclude(
             checks,
           });
           await markConcluded(tx, runId, number);
-          return { as: 'concluded', exitCode: summary.exitCode, summary };
+          return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
         }),
     effects,
   );

@@ -83,6 +83,7 @@ export async function openRun(
     prices,
     // The ages of a refresh grow with the run, so that they always reach back to its start.
     maxAgeOf: options.refresh ? grownSince(maxAgeOf, startedAt, effects.now) : maxAgeOf,
+    invokedAt: options.invokedAt,
     requestLimit: options.limit,
     lost,
     rowCounter,

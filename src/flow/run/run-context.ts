@@ -15,6 +15,8 @@ export interface RunContext extends Effects {
   readonly lease: Lease;
   /** The greatest age of an answer that can serve instead of a new one. */
   readonly maxAgeOf: MaxAgeOf;
+  /** When the command began, if its syncs share unreadable answers that were received after that. */
+  readonly invokedAt?: Date | undefined;
   /** Most pages of a walk; absent, more than a day of the log can have. */
   readonly maxPages?: number;
   /** Called with the number of requests that paging and splitting added. */

@@ -37,7 +37,7 @@ import type { RunSpans } from '../../telemetry/spans.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { RowCounter } from './analyze-tables.ts';
 
-export interface Segment extends Pick<RunContext, 'definition' | 'run' | 'lease' | 'maxAgeOf'> {
+export interface Segment extends Pick<RunContext, 'definition' | 'run' | 'lease' | 'maxAgeOf' | 'invokedAt'> {
   readonly budget: MeteredBudget;
   readonly prices: PriceBook;
   /** Most requests that the run sends; absent, there is no limit. */
@@ -67,7 +67,8 @@ export interface OpenSegment {
 export async function openSegment(invocation: Invocation, segment: Segment): Promise<OpenSegment> {
   const { warehouse, config, client, limiter, effects } = invocation;
   const inFlight = inFlightOf(invocation, segment);
-  const { definition, run, lease, budget, prices, maxAgeOf, lost, rowCounter, spans, requestLimit } = segment;
+  const { definition, run, lease, budget, prices, maxAgeOf, invokedAt, lost, rowCounter, spans, requestLimit } =
+    segment;
   const { now, sleep, random, newId, onNotice, spool, checkpoint } = effects;
   const ops = operationsOf(warehouse);
   const sync = definition.name;
@@ -92,6 +93,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     retries: config.service.retries,
     inFlight,
     maxAgeOf,
+    invokedAt,
     // The prices change with each read of the log.
     get prices() {
       return known();

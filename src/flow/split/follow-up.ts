@@ -140,7 +140,8 @@ async function planParts(
     ),
   );
   const now = context.now();
-  const freshAnswers = await freshFor(ops, context.definition.endpoint, tasks, { maxAgeOf: context.maxAgeOf, now });
+  const { maxAgeOf, invokedAt } = context;
+  const freshAnswers = await freshFor(ops, context.definition.endpoint, tasks, { maxAgeOf, now, invokedAt });
   const added = await planRequests(ops, context.run, tasks, { at: now, parentId: row.id, freshAnswers });
   context.onPlanned(added);
   return added;

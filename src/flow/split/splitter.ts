@@ -199,7 +199,7 @@ export async function splitPlanned(
   into: Follow,
   splitter: Splitter,
 ): Promise<void> {
-  const { definition, run } = context;
+  const { definition, run, maxAgeOf, invokedAt } = context;
   const at = context.now();
   const cut = await retryTransient(
     () =>
@@ -217,7 +217,7 @@ export async function splitPlanned(
             Math.max(depth, 1),
           ),
         );
-        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf: context.maxAgeOf, now: at });
+        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now: at, invokedAt });
         const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
         return { added, depth };
       }),

@@ -69,7 +69,7 @@ const isComplete = (row: string) =>
     or (${sql.ref(`${row}.is_paid`)} and ${sql.ref(`${row}.cost`)} > 0))`;
 
 /** States without an attempt in flight or to come. */
-const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
+const FINAL = arrayLiteral(['fresh', 'loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
  * Records the charges of requests with log rows since an instant, once all their rows are complete and an answered one
