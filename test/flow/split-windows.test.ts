@@ -110,6 +110,26 @@ describe('a window of days', () => {
     expect(range(scene)).toBe('2026-03-04..2026-03-06');
   });
 
+  it('of a backfill is that of syncs with a window alone; others are left out, and refused by name', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const groups = '  groups: { endpoint: pronet.group, request: { group: "1001" } }\n';
+    const config = `${filings('window: { from: 2026-03-02, to: today }')}${groups}`;
+
+    const { syncs } = await scene.sync(config, { from: '2026-02-02', to: '2026-02-03' });
+
+    expect(syncs.map(({ sync, exitCode }) => [sync, exitCode])).toEqual([['filings', 0]]);
+    expect(scene.notices).toContainEqual({
+      level: 'warn',
+      sync: 'groups',
+      message: expect.stringContaining('left out'),
+    });
+    expect(scene.arrived().filter(({ endpoint }) => endpoint === 'pronet.group')).toEqual([]);
+    await expect(scene.sync(config, { names: ['groups'], from: '2026-02-02' })).rejects.toThrow(
+      '--from and --to have no effect on groups',
+    );
+    expect(scene.arrived()).toEqual([]);
+  });
+
   it('of an unknown entity moves no watermark: it may have earlier items once it is known', async () => {
     let known = false;
     const scene = await sceneIn(await open(), {
