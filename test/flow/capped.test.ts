@@ -144,6 +144,30 @@ anyWarehouse('a window that was cut', (open) => {
     expect(second.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
   });
 
+  it('is truncated if a part of it is refused, however often the rest was cut before', async () => {
+    const answer = answering(world, 'at random');
+    const scene = await sceneIn(await open(), {
+      respond: (request) => {
+        const { date_from: from = '', date_to: to = '' } = request.body as { date_from?: string; date_to?: string };
+        const isPart = request.endpoint === 'sec.search.companies' && (from > world.from || to < world.to);
+        return isPart && from <= '2023-01-20' && to >= '2023-01-20' ? { status: 422, body: '{}' } : answer(request);
+      },
+    });
+
+    const run = only(await scene.sync(config(world, {}, '\n    accept: { rejects: 100% }'), { failOnTruncated: true }));
+
+    expect(run).toMatchObject({ exitCode: 4, state: 'partial', failed: 1, truncated: 1 });
+    expect(run.lowerBounds).toMatchObject([
+      { reason: 'as many items as requested, and a request for more of them failed' },
+    ]);
+    expect(
+      await select(
+        scene.warehouse,
+        `select p.state from sluice_ops.requests r join sluice_ops.requests p on p.id = r.parent_id where r.state = 'failed'`,
+      ),
+    ).toEqual([{ state: 'skipped' }]);
+  });
+
   it('is not requested as a whole by the next run', async () => {
     const scene = await sceneIn(await open(), { respond: answering(world, 'at random') });
     await scene.sync(config(world));
@@ -286,6 +310,54 @@ syncs:
       { asked: 48, complete: false, reason: null },
       { asked: 192, complete: true, reason: null },
     ]);
+  });
+
+  const twelve = Array.from({ length: 12 }, (_, at) => ({
+    id: `p${at}`,
+    code: `c${at}`,
+    url: 'https://photos.example/p',
+    image: 'https://photos.example/i.jpg',
+  }));
+  const twelveFirst = ofSync(
+    'endpoint: photoshare.user.posts\n    request: { user: many, count: 12 }\n    raise_count_to: 48\n    accept: { rejects: 100% }',
+  );
+
+  it('whose greater count is refused is truncated', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => ((body as { count: number }).count > 12 ? { status: 422, body: '{}' } : { body: twelve }),
+    });
+    expect(only(await scene.sync(twelveFirst, { failOnTruncated: true }))).toMatchObject({
+      exitCode: 4,
+      state: 'partial',
+      failed: 1,
+      truncated: 1,
+      lowerBounds: [
+        { filters: { user: 'many' }, returned: 12, reason: expect.stringContaining('for more of them failed') },
+      ],
+    });
+    expect(only(await scene.sync(twelveFirst))).toMatchObject({ exitCode: 0, failed: 1, truncated: 1 });
+    expect(await select(scene.warehouse, 'select truncated::int from sluice_ops.runs order by id')).toEqual([
+      { truncated: 1 },
+      { truncated: 1 },
+    ]);
+  });
+
+  it('whose greater count can never be read is truncated once', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => ((body as { count: number }).count > 12 ? { body: '<html>' } : { body: twelve }),
+    });
+    for (const [sent, failed] of [
+      [2, 0],
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ])
+      expect(only(await scene.sync(`${twelveFirst}    max_age: 1d\n`))).toMatchObject({
+        sent,
+        failed,
+        unreadable: 1,
+        truncated: 1,
+      });
   });
 
   it('of an entity that is not known, or that could not be read, is no complete slice', async () => {
