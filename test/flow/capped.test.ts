@@ -1,6 +1,7 @@
 /** Capped answers, end to end: a question too large for one answer is requested in parts, and what cannot be complete is named. */
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
+import type { SyncSummary } from '../../src/ledger/summary.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber } from '../../src/day.ts';
@@ -231,6 +232,31 @@ describe('a lower bound', () => {
     const after = await readStatus(scene.warehouse);
     expect(after.lowerBounds).toEqual([]);
     expect(after.syncs[0]?.truncated).toBe(0);
+  });
+
+  it('of other filters or days than those of the sync fails no later run', async () => {
+    let capped = true;
+    const scene = await sceneIn(await open(), {
+      respond: (request) => answering(capped ? { matching } : world, 'oldest first')(request),
+    });
+    const sync = async (from: string, filters = ''): Promise<SyncSummary> => {
+      const more = `split_by: { forms: ["4", 8-K], location_codes: [CA] }\n    max_age: 30d\n    checks: [{ complete: true }]`;
+      const window = `window: { from: ${from}, to: 2026-03-04, lookback: 0d }`;
+      const text = filings(`${window}\n    ${more}`, `{ count: 50${filters} }`);
+      return only(await scene.sync(text, { failOnTruncated: true }));
+    };
+    expect((await sync('2026-03-02')).exitCode).toBe(4);
+    capped = false;
+
+    // The first run with other filters relies on no earlier answer, and the second on the first.
+    for (const filters of [', entity_name: Acme', ', forms: [8-K]', ', forms: ["-4"]'])
+      for (const isFirst of [true, false]) {
+        const run = await sync('2026-03-02', filters);
+        expect(run, filters).toMatchObject({ exitCode: 0, truncated: 0, checks: [{ status: 'pass' }] });
+        expect(run.sent > 0).toBe(isFirst);
+      }
+    expect(await sync('2026-03-03')).toMatchObject({ exitCode: 0, sent: 0, checks: [{ status: 'pass' }] });
+    expect(await sync('2026-03-02')).toMatchObject({ exitCode: 4, sent: 0, checks: [{ status: 'fail' }] });
   });
 });
 
