@@ -9,7 +9,7 @@ import type { RunStop } from './flow/run/stop-controller.ts';
 import type { SyncOptions } from './flow/run/sync-run.ts';
 import { assertPlanHolds, savedOptions } from './flow/saved-plan/assert-plan.ts';
 import type { Summary, SyncSummary } from './ledger/summary.ts';
-import { selectSyncs } from './plan/order.ts';
+import { NO_DAYS, selectSyncsWithDays } from './plan/order.ts';
 import type { SavedPlan } from './plan/saved/saved-plan.ts';
 import { runSync } from './sync.ts';
 import type { Warehouse } from './warehouse/connect/connect.ts';
@@ -32,7 +32,9 @@ export async function runSyncs(
   const expected = plan && (await retryTransient(() => assertPlanHolds(warehouse, config, plan, startedAt), effects));
   const options = plan ? planned(given, plan) : given;
   // A plan may have no sync, and no names select all.
-  const definitions = plan?.syncs.length === 0 ? [] : selectSyncs(config.syncs, options.names);
+  const named = plan?.syncs.length === 0 ? [] : config.syncs;
+  const { selected: definitions, leftOut } = selectSyncsWithDays(named, options.names, options);
+  for (const sync of leftOut) effects.onNotice({ level: 'warn', sync, message: NO_DAYS });
   if (definitions.some((definition) => queriesOf(definition).length > 0))
     await retryTransient(() => checkQueries(warehouse, definitions), effects);
   const limits = { maxPoints: options.maxPoints, planPoints: plan?.most };

@@ -53,6 +53,12 @@ export function windowOf(
   return { from, to, lookbackMs };
 }
 
+/** Times in the request of a walk through the log that contradict its `from`, each with the problem. */
+const FIXED_TIMES = {
+  start_time: 'start_time is filled in by from; remove one of them',
+  end_time: 'end_time fixes the times of the log, so from has no effect; write start_time instead of from',
+};
+
 /** The start of the first walk through the log. Reports `from` and `lookback` for any other endpoint. */
 export function logStartOf(
   { name, paging }: Endpoint,
@@ -69,8 +75,11 @@ export function logStartOf(
     }
     return undefined;
   }
-  const set = entryOf(entryOf(sync, 'request')?.value, 'start_time');
-  if (at && set) report(set.keySpan, 'start_time is filled in by from; remove one of them');
+  const request = entryOf(sync, 'request')?.value;
+  for (const [field, message] of Object.entries(FIXED_TIMES)) {
+    const set = entryOf(request, field);
+    if (at && set) report(set.keySpan, message);
+  }
   if (from === undefined || !at) return undefined;
   if (isoDay.safeParse(from).success) return `${from}T00:00:00Z`;
   if (instant.safeParse(from).success && microsOf(from) !== undefined) return from;

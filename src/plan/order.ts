@@ -30,3 +30,45 @@ export function selectSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(
   }
   return orderSyncs(names.length === 0 ? syncs : syncs.filter(({ name }) => names.includes(name)));
 }
+
+/** The syncs of a run, and the names of those that its days leave out. */
+interface SyncsWithDays<S> {
+  readonly selected: readonly S[];
+  readonly leftOut: readonly string[];
+}
+
+/** Why a run with `--from` or `--to` leaves a sync out. */
+export const NO_DAYS = 'left out, because --from and --to have no effect on its requests';
+
+/**
+ * The syncs with these names, or all syncs that take the days of the run if `names` is empty; parents first. Throws a
+ * UsageError for an unknown name, for a named sync that takes no days, and if no sync takes days.
+ */
+export function selectSyncsWithDays<
+  S extends Pick<SyncDefinition, 'name' | 'after' | 'endpoint' | 'window' | 'request'>,
+>(
+  syncs: readonly S[],
+  names: readonly string[],
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+): SyncsWithDays<S> {
+  const all = selectSyncs(syncs, names);
+  if (from === undefined && to === undefined) return { selected: all, leftOut: [] };
+  const selected = all.filter(takesDays);
+  const leftOut = all.filter((it) => !takesDays(it)).map(({ name }) => name);
+  if (leftOut.length > 0 && (names.length > 0 || selected.length === 0))
+    throw new UsageError(
+      `--from and --to have no effect on ${leftOut.join(', ')}; allowed is a sync with a window, or one of the request log without fixed times`,
+      { next: 'Leave out --from and --to, or name other syncs.' },
+    );
+  return { selected, leftOut };
+}
+
+/** True if `--from` and `--to` change the requests of a sync. A sync of the log with fixed times keeps them. */
+const takesDays = ({
+  endpoint: { paging },
+  window,
+  request,
+}: Pick<SyncDefinition, 'endpoint' | 'window' | 'request'>): boolean =>
+  paging.by === 'cursor'
+    ? request['start_time'] === undefined && request['end_time'] === undefined
+    : window !== undefined;

@@ -19,6 +19,10 @@ export interface FollowOptions {
   readonly splitBy?: SplitBy;
   /** The greatest count with which a request may be repeated after a full answer. */
   readonly raiseCountTo?: number | undefined;
+  /**
+   * Window paging only: the window of the sync. Without it, the dates of a request are fixed, and only facets split it.
+   */
+  readonly window?: object | undefined;
   /** Window paging only: the evidence from the slices so far, this answer included. */
   readonly evidence?: Evidence | undefined;
   /** The evidence proved wrong. Then a window is requested before it is split, and it is split into halves. */

@@ -18,6 +18,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
+const FILINGS = `  filings: { endpoint: sec.search.companies, request: { count: 10 }, window: { from: 2024-01-01 } }
+`;
 const SYNCS = `syncs:
   people: { endpoint: pronet.search.users, request: { count: 10 }, for_each: { title: [one, two, three] } }
   schools:
@@ -27,11 +29,15 @@ const SYNCS = `syncs:
     for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users" } }
 `;
 
-async function planned(head: string, words: readonly string[] = [], syncs = SYNCS, price = '2'): Promise<string[]> {
+async function plan(head: string, words: readonly string[], syncs = SYNCS, price = '2') {
   const config = join(folder.path, 'sluice.yaml');
   await writeFile(config, `${head}prices: { pronet.search.users: ${price} }\n${syncs}`);
   const env = { SLUICE_CONFIG: config, DATABASE_URL: database.url };
-  const { code, out, err } = await runInProcess(['plan', ...words], { env });
+  return runInProcess(['plan', ...words], { env });
+}
+
+async function planned(head: string, words: readonly string[] = [], syncs = SYNCS, price = '2'): Promise<string[]> {
+  const { code, out, err } = await plan(head, words, syncs, price);
   expect([code, err]).toEqual([0, '']);
   return out.trimEnd().split('\n').slice(2);
 }
@@ -67,13 +73,32 @@ describe('a plan', () => {
   });
 
   it('repeats its own flags in the next step', async () => {
-    const filings = `syncs:
-  filings: { endpoint: sec.search.companies, request: { count: 10 }, window: { from: 2024-01-01 } }
-`;
+    const filings = `syncs:\n${FILINGS}`;
     const words = ['--refresh', '--from', '2024-02-01', '--to', '2024-02-03', 'filings'];
     expect((await planned('', words, filings)).at(-1)).toBe(
       'next: sluice sync --refresh --from 2024-02-01 --to 2024-02-03 filings',
     );
+  });
+
+  it('of days leaves out syncs on which they have no effect, and refuses them by name', async () => {
+    for (const words of [
+      ['--from', '2024-02-01'],
+      ['--to', '2024-02-03', '--explain'],
+    ]) {
+      const { code, out, err } = await plan('', words, SYNCS + FILINGS);
+      expect([code, out]).toEqual([0, expect.stringContaining('filings')]);
+      expect(out).not.toMatch(/^(people|schools)/m);
+      expect(err.split('\n')).toEqual(
+        ['people', 'schools']
+          .map((sync) => `warn: left out, because --from and --to have no effect on its requests (sync=${sync})`)
+          .concat(''),
+      );
+      expect(await plan('', [...words, 'filings', 'people'], SYNCS + FILINGS)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('--from and --to have no effect on people'),
+      });
+    }
   });
 
   it('of answers that may be full reaches up to all their parts', async () => {

@@ -352,6 +352,11 @@ describe('a window', () => {
       '  a: { endpoint: token.requests, from: 2024-01-01, request: { «start_time: "2024-01-01T00:00:00Z" } }',
       'start_time is filled in by from; remove one of them',
     ],
+    [
+      'of the log that has its own end',
+      '  a: { endpoint: token.requests, from: 2024-01-01, request: { «end_time: "2024-02-01T00:00:00Z" } }',
+      'end_time fixes the times of the log, so from has no effect; write start_time instead of from',
+    ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
     expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));

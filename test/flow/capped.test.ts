@@ -1,6 +1,7 @@
 /** Capped answers, end to end: a question too large for one answer is requested in parts, and what cannot be complete is named. */
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
+import type { SyncSummary } from '../../src/ledger/summary.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber } from '../../src/day.ts';
@@ -144,6 +145,30 @@ anyWarehouse('a window that was cut', (open) => {
     expect(second.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
   });
 
+  it('is truncated if a part of it is refused, however often the rest was cut before', async () => {
+    const answer = answering(world, 'at random');
+    const scene = await sceneIn(await open(), {
+      respond: (request) => {
+        const { date_from: from = '', date_to: to = '' } = request.body as { date_from?: string; date_to?: string };
+        const isPart = request.endpoint === 'sec.search.companies' && (from > world.from || to < world.to);
+        return isPart && from <= '2023-01-20' && to >= '2023-01-20' ? { status: 422, body: '{}' } : answer(request);
+      },
+    });
+
+    const run = only(await scene.sync(config(world, {}, '\n    accept: { rejects: 100% }'), { failOnTruncated: true }));
+
+    expect(run).toMatchObject({ exitCode: 4, state: 'partial', failed: 1, truncated: 1 });
+    expect(run.lowerBounds).toMatchObject([
+      { reason: 'as many items as requested, and a request for more of them failed' },
+    ]);
+    expect(
+      await select(
+        scene.warehouse,
+        `select p.state from sluice_ops.requests r join sluice_ops.requests p on p.id = r.parent_id where r.state = 'failed'`,
+      ),
+    ).toEqual([{ state: 'skipped' }]);
+  });
+
   it('is not requested as a whole by the next run', async () => {
     const scene = await sceneIn(await open(), { respond: answering(world, 'at random') });
     await scene.sync(config(world));
@@ -207,6 +232,31 @@ describe('a lower bound', () => {
     const after = await readStatus(scene.warehouse);
     expect(after.lowerBounds).toEqual([]);
     expect(after.syncs[0]?.truncated).toBe(0);
+  });
+
+  it('of other filters or days than those of the sync fails no later run', async () => {
+    let capped = true;
+    const scene = await sceneIn(await open(), {
+      respond: (request) => answering(capped ? { matching } : world, 'oldest first')(request),
+    });
+    const sync = async (from: string, filters = ''): Promise<SyncSummary> => {
+      const more = `split_by: { forms: ["4", 8-K], location_codes: [CA] }\n    max_age: 30d\n    checks: [{ complete: true }]`;
+      const window = `window: { from: ${from}, to: 2026-03-04, lookback: 0d }`;
+      const text = filings(`${window}\n    ${more}`, `{ count: 50${filters} }`);
+      return only(await scene.sync(text, { failOnTruncated: true }));
+    };
+    expect((await sync('2026-03-02')).exitCode).toBe(4);
+    capped = false;
+
+    // The first run with other filters relies on no earlier answer, and the second on the first.
+    for (const filters of [', entity_name: Acme', ', forms: [8-K]', ', forms: ["-4"]'])
+      for (const isFirst of [true, false]) {
+        const run = await sync('2026-03-02', filters);
+        expect(run, filters).toMatchObject({ exitCode: 0, truncated: 0, checks: [{ status: 'pass' }] });
+        expect(run.sent > 0).toBe(isFirst);
+      }
+    expect(await sync('2026-03-03')).toMatchObject({ exitCode: 0, sent: 0, checks: [{ status: 'pass' }] });
+    expect(await sync('2026-03-02')).toMatchObject({ exitCode: 4, sent: 0, checks: [{ status: 'fail' }] });
   });
 });
 
@@ -286,6 +336,54 @@ syncs:
       { asked: 48, complete: false, reason: null },
       { asked: 192, complete: true, reason: null },
     ]);
+  });
+
+  const twelve = Array.from({ length: 12 }, (_, at) => ({
+    id: `p${at}`,
+    code: `c${at}`,
+    url: 'https://photos.example/p',
+    image: 'https://photos.example/i.jpg',
+  }));
+  const twelveFirst = ofSync(
+    'endpoint: photoshare.user.posts\n    request: { user: many, count: 12 }\n    raise_count_to: 48\n    accept: { rejects: 100% }',
+  );
+
+  it('whose greater count is refused is truncated', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => ((body as { count: number }).count > 12 ? { status: 422, body: '{}' } : { body: twelve }),
+    });
+    expect(only(await scene.sync(twelveFirst, { failOnTruncated: true }))).toMatchObject({
+      exitCode: 4,
+      state: 'partial',
+      failed: 1,
+      truncated: 1,
+      lowerBounds: [
+        { filters: { user: 'many' }, returned: 12, reason: expect.stringContaining('for more of them failed') },
+      ],
+    });
+    expect(only(await scene.sync(twelveFirst))).toMatchObject({ exitCode: 0, failed: 1, truncated: 1 });
+    expect(await select(scene.warehouse, 'select truncated::int from sluice_ops.runs order by id')).toEqual([
+      { truncated: 1 },
+      { truncated: 1 },
+    ]);
+  });
+
+  it('whose greater count can never be read is truncated once', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => ((body as { count: number }).count > 12 ? { body: '<html>' } : { body: twelve }),
+    });
+    for (const [sent, failed] of [
+      [2, 0],
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ])
+      expect(only(await scene.sync(`${twelveFirst}    max_age: 1d\n`))).toMatchObject({
+        sent,
+        failed,
+        unreadable: 1,
+        truncated: 1,
+      });
   });
 
   it('of an entity that is not known, or that could not be read, is no complete slice', async () => {

@@ -51,7 +51,7 @@ function mostOf(
   { count = 100, raiseCountTo, splitBy }: Pick<SplitRunOptions, 'count' | 'raiseCountTo' | 'splitBy'>,
 ): number {
   const request = { count, date_from: from, date_to: to };
-  const allowance = allowanceOf(endpoint.paging, request, { splitBy, raiseCountTo });
+  const allowance = allowanceOf(endpoint.paging, request, { window: { from, to }, splitBy, raiseCountTo });
   if (!allowance) throw new Error('a window has an end');
   return requestsOf(allowance);
 }

@@ -64,7 +64,8 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
     respond = () => undefined,
     latency = () => 1 + draw(),
   } = options;
-  const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo };
+  const window = { from: world.from, to: world.to };
+  const definition = { endpoint, request: { ...request, count }, window, splitBy, raiseCountTo };
   const splitter = new Splitter(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
   const sent: Slice[] = [];
   const found = new Set<number>();
@@ -75,7 +76,7 @@ export function splitRun(world: FilingWorld, options: SplitRunOptions): SplitRun
   let [now, split] = [0, 0];
   let [quote, quoted] = [0, 0];
   const mostOf = (it: RequestBody): number => {
-    const allowance = allowanceOf(endpoint.paging, it, { splitBy, raiseCountTo });
+    const allowance = allowanceOf(endpoint.paging, it, definition);
     return allowance ? requestsOf(allowance) : Number.POSITIVE_INFINITY;
   };
   const plan = (requests: readonly RequestBody[]): void => {

@@ -1,10 +1,11 @@
 /** Windows of days: split until nothing is missed, requested again only from the first day that may have changed. */
 import { describe, expect, it } from 'vitest';
+import { quoteSyncs } from '../../src/flow/forecast/quote-syncs.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 import { BUSY, days, filings, inTable, inWorld, range } from './filings.ts';
 import { rowsOf, select } from './rows.ts';
-import { only, type Scene, sceneIn } from './scene.ts';
+import { configOf, only, type Scene, sceneIn } from './scene.ts';
 
 const marks = async (scene: Scene): Promise<unknown[]> =>
   (
@@ -109,6 +110,26 @@ describe('a window of days', () => {
     expect(range(scene)).toBe('2026-03-04..2026-03-06');
   });
 
+  it('of a backfill is that of syncs with a window alone; others are left out, and refused by name', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const groups = '  groups: { endpoint: pronet.group, request: { group: "1001" } }\n';
+    const config = `${filings('window: { from: 2026-03-02, to: today }')}${groups}`;
+
+    const { syncs } = await scene.sync(config, { from: '2026-02-02', to: '2026-02-03' });
+
+    expect(syncs.map(({ sync, exitCode }) => [sync, exitCode])).toEqual([['filings', 0]]);
+    expect(scene.notices).toContainEqual({
+      level: 'warn',
+      sync: 'groups',
+      message: expect.stringContaining('left out'),
+    });
+    expect(scene.arrived().filter(({ endpoint }) => endpoint === 'pronet.group')).toEqual([]);
+    await expect(scene.sync(config, { names: ['groups'], from: '2026-02-02' })).rejects.toThrow(
+      '--from and --to have no effect on groups',
+    );
+    expect(scene.arrived()).toEqual([]);
+  });
+
   it('of an unknown entity moves no watermark: it may have earlier items once it is known', async () => {
     let known = false;
     const scene = await sceneIn(await open(), {
@@ -179,5 +200,46 @@ describe('a window of days', () => {
     await one.sync(filings(window, '{ count: 20 }', { in_flight: 1 }));
     await four.sync(filings(window, '{ count: 20 }', { in_flight: 4 }));
     expect(await rowsOf(four.warehouse)).toEqual(await rowsOf(one.warehouse));
+  });
+});
+
+describe('fixed dates in the request', () => {
+  const open = postgresWarehouses();
+  const dates = '{ count: 20, date_from: 2026-01-05, date_to: 2026-02-06 }';
+  const quote = async ({ warehouse, sandbox, clock }: Scene, yaml: string) => {
+    const config = await configOf(yaml, sandbox.url);
+    const [quoted] = await quoteSyncs(warehouse, config, [], { refresh: false }, clock.now());
+    return quoted?.quote;
+  };
+
+  it('are one request, as quoted, and a full answer is a lower bound', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('max_age: 1h', dates);
+
+    // The second run knows that the answer is full, and the third finds it in the warehouse.
+    for (const [sent, hours] of [
+      [1, 2],
+      [1, 0],
+      [0, 0],
+    ] as const) {
+      expect(await quote(scene, config)).toMatchObject({ requests: 1, mostRequests: sent });
+      const run = only(await scene.sync(config));
+      expect(run).toMatchObject({ exitCode: 0, state: 'complete', planned: 1, sent, truncated: 1, left: 0 });
+      expect(days(scene)).toEqual(sent === 1 ? ['2026-01-05..2026-02-06'] : []);
+      scene.clock.advance(hours * HOUR_MS);
+    }
+    expect(await marks(scene)).toEqual([]);
+  });
+
+  it('stay the same in the parts of split_by', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('split_by: { location_codes: [CA, NY] }', dates);
+    const most = (await quote(scene, config))?.mostRequests;
+
+    const run = only(await scene.sync(config));
+
+    expect(run.sent).toBeGreaterThan(1);
+    expect(run.sent).toBeLessThanOrEqual(most ?? 0);
+    expect(new Set(days(scene))).toEqual(new Set(['2026-01-05..2026-02-06']));
   });
 });

@@ -78,6 +78,7 @@ describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
 
 describe('a window', () => {
   const busy = WORLDS['more than an answer a day'] as () => FilingWorld;
+  const YEARS = { from: '2001-01-01', to: '2024-12-31' };
 
   it('predicted full by an earlier run is not requested as a whole', () => {
     const world = busy();
@@ -119,15 +120,18 @@ describe('a window', () => {
 
   it('of which nothing is known is requested as a whole', () => {
     const splitter = new Splitter(
-      { endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined },
+      { endpoint, request: { count: 100 }, window: YEARS, splitBy: SPLIT_BY, raiseCountTo: undefined },
       [],
     );
-    const request = { count: 100, entity_name: '', date_from: '2001-01-01', date_to: '2024-12-31' };
+    const request = { count: 100, entity_name: '', date_from: YEARS.from, date_to: YEARS.to };
     expect(splitter.decide({ input: {}, request, attempts: 0 })).toEqual({ do: 'send' });
   });
 
   it('waits for the first answers to its question, and no longer', async () => {
-    const splitter = new Splitter({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
+    const splitter = new Splitter(
+      { endpoint, request: { count: 2 }, window: YEARS, splitBy: {}, raiseCountTo: undefined },
+      [],
+    );
     const slice = (from: string, to: string) => ({ count: 2, entity_name: '', date_from: from, date_to: to });
     const whole = slice('2024-01-01', '2024-12-31');
     splitter.learn({}, { request: whole, items: [{}, {}] });

@@ -1,7 +1,8 @@
 /** The order in which syncs run. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { orderSyncs, selectSyncs } from '../../src/plan/order.ts';
+import { orderSyncs, selectSyncs, selectSyncsWithDays } from '../../src/plan/order.ts';
+import { syncOf } from './sync.ts';
 
 const sync = (name: string, ...after: string[]) => ({ name, after });
 const names = (syncs: readonly { readonly name: string }[]): string => syncs.map(({ name }) => name).join('');
@@ -57,5 +58,41 @@ describe('the syncs that are named', () => {
     expect(() => selectSyncs(syncs, ['shools'])).toThrow(
       '"shools" is not a sync of this config; did you mean "schools"? allowed: people, schools, pages',
     );
+  });
+});
+
+describe('the syncs of a run with --from or --to', () => {
+  const filings = syncOf('sec.search.companies', {
+    name: 'filings',
+    request: { count: 10 },
+    window: { from: '2024-01-01', to: 'today' },
+  });
+  const fixed = syncOf('sec.search.companies', {
+    name: 'fixed',
+    request: { count: 10, date_from: '2024-01-01', date_to: '2024-01-31' },
+  });
+  const people = syncOf('pronet.search.users', { name: 'people', request: { count: 10 } });
+  const log = syncOf('token.requests', { name: 'log' });
+  const hour = syncOf('token.requests', { name: 'hour', request: { end_time: '2024-05-01T11:00:00Z' } });
+  const all = [people, filings, fixed, log, hour];
+  const DAYS = { from: '2024-02-01' };
+  const select = (syncs: typeof all, wanted: readonly string[], days: object) => {
+    const { selected, leftOut } = selectSyncsWithDays(syncs, wanted, days);
+    return { selected: selected.map(({ name }) => name), leftOut };
+  };
+
+  it('are those whose requests the days change, and the others are left out', () => {
+    expect(select(all, [], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: ['people', 'fixed', 'hour'] });
+    expect(select(all, [], { to: '2024-02-01' }).selected).toEqual(['filings', 'log']);
+    expect(select(all, ['log', 'filings'], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: [] });
+    expect(select(all, [], {})).toEqual({ selected: all.map(({ name }) => name), leftOut: [] });
+    expect(select([], [], DAYS)).toEqual({ selected: [], leftOut: [] });
+  });
+
+  it('must take days if they are named, and one must if none is', () => {
+    expect(() => select(all, ['filings', 'hour', 'people'], DAYS)).toThrow(
+      '--from and --to have no effect on people, hour; allowed is a sync with a window, or one of the request log without fixed times',
+    );
+    expect(() => select([people], [], DAYS)).toThrow('--from and --to have no effect on people;');
   });
 });

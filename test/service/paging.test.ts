@@ -21,6 +21,8 @@ const AT: Days = {
 };
 const DAYS = window('forms', AT);
 const CAPPED = cappedBy('forms');
+/** The days of the requests belong to the window of a sync. */
+const IN_WINDOW = { window: {} };
 
 describe('once', () => {
   it('requests nothing more', () => {
@@ -100,7 +102,7 @@ describe('a window', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9000 }), fc.integer({ min: 1, max: 900 }), (start, length) => {
         const request = { count: 1, date_from: dayText(start), date_to: dayText(start + length) };
-        const { requests, estimate } = DAYS.follow([full(request)], {});
+        const { requests, estimate } = DAYS.follow([full(request)], IN_WINDOW);
         expect(requests).toHaveLength(2);
         expect(estimate?.requests).toBeGreaterThanOrEqual(2);
         const parts = requests
@@ -120,7 +122,7 @@ describe('a window', () => {
     const items = Array.from({ length: 100 }, (_, at) => ({
       file_date: dayText(dayNumber('2024-03-31') - Math.floor(at / 10)),
     }));
-    const [part, rest] = DAYS.follow([{ request, items }], {}).requests;
+    const [part, rest] = DAYS.follow([{ request, items }], IN_WINDOW).requests;
     // Ten a day, newest first.
     expect(part).toEqual({ ...request, date_from: '2024-03-25' });
     expect(rest).toEqual({ ...request, date_to: '2024-03-24' });
@@ -128,11 +130,10 @@ describe('a window', () => {
 
   it('is requested with a greater count first, if that is allowed', () => {
     const request = { count: 20, date_from: '2024-01-01', date_to: '2024-01-31' };
-    expect(DAYS.follow([full(request)], { raiseCountTo: 100 }).requests).toEqual([{ ...request, count: 80 }]);
-    expect(DAYS.follow([full({ ...request, count: 80 })], { raiseCountTo: 100 }).requests).toEqual([
-      { ...request, count: 100 },
-    ]);
-    expect(DAYS.follow([full({ ...request, count: 100 })], { raiseCountTo: 100 }).requests).toHaveLength(2);
+    const ways = { ...IN_WINDOW, raiseCountTo: 100 };
+    expect(DAYS.follow([full(request)], ways).requests).toEqual([{ ...request, count: 80 }]);
+    expect(DAYS.follow([full({ ...request, count: 80 })], ways).requests).toEqual([{ ...request, count: 100 }]);
+    expect(DAYS.follow([full({ ...request, count: 100 })], ways).requests).toHaveLength(2);
   });
 
   describe('that would likely be full', () => {
@@ -157,10 +158,12 @@ describe('a window', () => {
     };
     const splitBy: SplitBy = { forms: ['4', '10-K'], location_codes: ['CA'] };
     const insteadOf = (asked: RequestBody, each: number, by: SplitBy = splitBy) =>
-      DAYS.splitBefore?.(asked, { splitBy: by, evidence: evidenceOf(each) });
+      DAYS.splitBefore?.(asked, { ...IN_WINDOW, splitBy: by, evidence: evidenceOf(each) });
 
     it('is split without being sent, and one with room is not', () => {
       expect(insteadOf(request('2024-03-11', '2024-03-12'), 20)).toBeUndefined();
+      const fixed = { splitBy, evidence: evidenceOf(40) };
+      expect(DAYS.splitBefore?.(request('2024-03-11', '2024-03-22'), fixed)).toBeUndefined();
       const cut = insteadOf(request('2024-03-11', '2024-03-22'), 40);
       expect(cut?.requests.map((it) => [it['date_from'], it['date_to']])).toEqual([
         ['2024-03-11', '2024-03-12'],
@@ -183,24 +186,31 @@ describe('a window', () => {
 
     it('of which nothing is known is sent', () => {
       const asked = request('2004-03-01', '2024-03-31');
-      expect(DAYS.splitBefore?.(asked, { splitBy })).toBeUndefined();
-      expect(DAYS.splitBefore?.(asked, { splitBy, evidence: new Evidence(asked, AT) })).toBeUndefined();
+      expect(DAYS.splitBefore?.(asked, { ...IN_WINDOW, splitBy })).toBeUndefined();
+      expect(DAYS.splitBefore?.(asked, { ...IN_WINDOW, splitBy, evidence: new Evidence(asked, AT) })).toBeUndefined();
     });
   });
 
   it('of one day, or open at an end, is split by its facets', () => {
     for (const dates of [{ date_from: '2024-03-01', date_to: '2024-03-01' }, { date_from: '2024-03-01' }, {}]) {
       const request = { count: 1, ...dates };
-      expect(DAYS.follow([full(request)], { splitBy: { location_codes: ['CA'] } }).requests).toEqual([
-        { ...request, location_codes: ['CA'] },
-      ]);
-      expect(DAYS.follow([full(request)], {}).lowerBound).toBeDefined();
+      const ways = { ...IN_WINDOW, splitBy: { location_codes: ['CA'] } };
+      expect(DAYS.follow([full(request)], ways).requests).toEqual([{ ...request, location_codes: ['CA'] }]);
+      expect(DAYS.follow([full(request)], IN_WINDOW).lowerBound).toBeDefined();
     }
+  });
+
+  it('of fixed dates is split by its facets, and never by its days', () => {
+    const request = { count: 1, date_from: '2024-03-01', date_to: '2024-12-31' };
+    expect(DAYS.follow([full(request)], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
+    expect(DAYS.follow([full(request)], { splitBy: { location_codes: ['CA'] } }).requests).toEqual([
+      { ...request, location_codes: ['CA'] },
+    ]);
   });
 
   it('is not cut when its answer was not full', () => {
     expect(
-      DAYS.follow([{ request: { count: 2, date_from: '2024-01-01', date_to: '2024-02-01' }, items: [1] }], {}),
+      DAYS.follow([{ request: { count: 2, date_from: '2024-01-01', date_to: '2024-02-01' }, items: [1] }], IN_WINDOW),
     ).toEqual({ requests: [] });
   });
 });
@@ -289,7 +299,7 @@ describe('a source of filings', () => {
       const items = source
         .flatMap((it, index) => (isAskedFor(request, it) ? [index] : []))
         .slice(0, Number(request['count']));
-      const { requests: more, lowerBound } = paging.follow([{ request, items }], { splitBy });
+      const { requests: more, lowerBound } = paging.follow([{ request, items }], { ...IN_WINDOW, splitBy });
       if (lowerBound !== undefined) isLowerBound = true;
       if (more.length === 0) leaves.push(items);
       open.push(...more);

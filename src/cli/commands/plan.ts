@@ -84,9 +84,11 @@ export const plan = command({
       ...(args.to !== undefined && { to: args.to }),
       ...(args.limit !== undefined && { limit: args.limit }),
     };
+    const { plannedNames } = await import('./plan/planned-names.ts');
+    const names = plannedNames(context, config, args.names, options);
     if (args.explain) {
       const { explainRequests } = await import('./plan/explain-requests.ts');
-      return explainRequests(context, config, args.names, options);
+      return explainRequests(context, config, names, options);
     }
     const made = await withWarehouse(context, config, async (warehouse) => {
       const [{ quoteSyncs, summarizePlan }, { makeSavedPlan }, { ensureSchema }] = await Promise.all([
@@ -96,7 +98,7 @@ export const plan = command({
       ]);
       await ensureSchema(warehouse);
       const now = warehouse.clock.now();
-      const quoted = await quoteSyncs(warehouse, config, args.names, options, now);
+      const quoted = await quoteSyncs(warehouse, config, names, options, now);
       const planned = await summarizePlan(warehouse, config, quoted, now);
       return { planned, saved: await makeSavedPlan(warehouse, config, quoted, options, now) };
     });

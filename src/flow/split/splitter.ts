@@ -33,7 +33,7 @@ const EARLIER = 20_000;
 /** Most questions in memory, by last use: about 20 kB each. */
 const QUESTIONS = 10_000;
 
-type SplitDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'splitBy' | 'raiseCountTo'>;
+type SplitDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 'splitBy' | 'raiseCountTo'>;
 
 type Window = NonNullable<ReturnType<typeof windowOf>>;
 
@@ -80,10 +80,10 @@ export class Splitter {
 
   /** Returns the options for following a full answer to an input's question. */
   followOptionsFor(input: RequestBody): FollowOptions {
-    const { splitBy, raiseCountTo } = this.#definition;
+    const { window, splitBy, raiseCountTo } = this.#definition;
     const question = this.#find(input);
     const isMisledBy = question !== undefined && isMisled(question);
-    return { splitBy, raiseCountTo, evidence: question?.evidence, isMisled: isMisledBy };
+    return { window, splitBy, raiseCountTo, evidence: question?.evidence, isMisled: isMisledBy };
   }
 
   /** Returns what follows a learned answer: nothing, or parts that are allowed no more requests than their question. */

@@ -11,16 +11,17 @@ import { facetsOf, type SplitBy } from './facet-splits.ts';
 export type Allowance = ReadonlyMap<number | undefined, number>;
 
 /**
- * Allowed requests by count; undefined for cursor paging, whose end is unknown in advance. In the worst case, `d` days
- * are halved down to single days, which makes a tree of `2d - 1` requests, and each full day is split by facets. Each
- * smaller count that is tried first is allowed one request per day.
+ * Allowed requests by count; undefined for cursor paging, whose end is unknown in advance. In the worst case, the `d` days
+ * of a window are halved down to single days, which makes a tree of `2d - 1` requests, and each full day is split by facets.
+ * Each smaller count that is tried first is allowed one request per day. Fixed dates of a sync without a window are
+ * requested as one day would be.
  */
 export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOptions): Allowance | undefined {
   if (paging.by === 'cursor') return undefined;
   const count = request['count'];
   if (typeof count !== 'number') return new Map([[undefined, 1]]);
   if (paging.by === 'once') return new Map([[count, 1]]);
-  const window = paging.days && windowOf(request, paging.days);
+  const window = ways.window && paging.days && windowOf(request, paging.days);
   const days = window ? window.to - window.from + 1 : 1;
   const allowed = new Map<number | undefined, number>(countsUpTo(count, ways.raiseCountTo).map((it) => [it, days]));
   const [largest] = [...allowed.keys()].slice(-1);

@@ -31,7 +31,10 @@ import { firstPart, predictionOf } from './first-part.ts';
 import { AT_LEAST } from './full-answer.ts';
 import type { ItemEstimate } from './rates.ts';
 
-/** A date window. If an answer is full, its days are split down to one day, and then by facets. */
+/**
+ * A date window. If an answer is full, the days of a sync with a window are split down to one day, and then by facets.
+ * Fixed dates are split by facets only.
+ */
 export const window = (remainder: string | undefined, fields: Days): Paging => ({
   by: 'window',
   ownFields: [],
@@ -44,10 +47,11 @@ export const window = (remainder: string | undefined, fields: Days): Paging => (
     const known = ways.evidence ?? evidenceOf(last, fields);
     return (
       raised(last.request, ways) ??
-      splitDays(last.request, fields, known, {
-        most: Number(last.request['count']),
-        isMisled: ways.isMisled === true,
-      }) ??
+      (ways.window &&
+        splitDays(last.request, fields, known, {
+          most: Number(last.request['count']),
+          isMisled: ways.isMisled === true,
+        })) ??
       splitByFacet(facetSplitsOf(last, remainder, known, ways)[0])
     );
   },
@@ -62,7 +66,8 @@ export const window = (remainder: string | undefined, fields: Days): Paging => (
     const guesses = known.density.guesses(days.from, days.to);
     const { chanceFull } = predictionOf(guesses, most);
     const split = { most, isMisled: false, guesses };
-    if (days.from < days.to) return chanceFull > 0.5 ? splitDays(request, fields, known, split) : undefined;
+    if (days.from < days.to)
+      return ways.window && chanceFull > 0.5 ? splitDays(request, fields, known, split) : undefined;
     const [first] = facetSplitsOf({ request, items: [] }, remainder, known, ways);
     // Parts with a remainder cannot replace the request. If the day is not full after all, one request is enough.
     return first?.complete === true && chanceFull > 1 - 1 / first.requests.length ? splitByFacet(first) : undefined;
