@@ -380,6 +380,35 @@ syncs:
       truncated: 0,
     });
   });
+
+  it('of a backfill of the log stays a gap after walks that start later, until a backfill of the day reads it', async () => {
+    const service_ = cutting(() => false);
+    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const users = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one, two] }, accept: { rejects: 100% } }
+`;
+    await scene.sync(users);
+    scene.clock.advance(3 * DAY_MS);
+    await scene.sync(users);
+    const log = `${service()}
+syncs:
+  costs: { endpoint: token.requests }
+`;
+    const gaps = async (): Promise<number | undefined> =>
+      (await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')?.truncated;
+    expect(await once(scene, log)).toMatchObject({ exitCode: 0, state: 'complete' });
+    const day = { from: '2026-03-06', to: '2026-03-06' };
+    service_.state.isCut = ({ endpoint }) => endpoint === 'token.requests';
+    expect(await once(scene, log, day)).toMatchObject({ exitCode: 4, unreadable: 1 });
+    service_.state.isCut = () => false;
+
+    expect(await once(scene, log)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await gaps()).toBe(1);
+
+    expect(await once(scene, log, day)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await gaps()).toBe(0);
+  });
 });
 
 describe('rows that were deleted by hand while their answers are fresh', () => {
