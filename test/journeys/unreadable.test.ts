@@ -210,6 +210,35 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, sent: 0 });
   });
 
+  it.each([
+    { edge: 'from', narrow: '{ from: 2026-01-26, to: 2026-02-15 }', kept: 'second', left: 'first' },
+    { edge: 'to', narrow: '{ from: 2026-01-05, to: 2026-01-25 }', kept: 'first', left: 'second' },
+  ])(
+    'to a part that a narrower window leaves out by its $edge is requested when the window is wide again',
+    async ({ narrow, kept, left }) => {
+      const cut = new Map<string, unknown>();
+      const service = cutting(({ body }) => {
+        const { date_from: from, date_to: to } = body as typeof WEEK;
+        const half = to <= '2026-01-25' ? 'first' : from >= '2026-01-26' ? 'second' : undefined;
+        if (half === undefined || cut.has(half)) return false;
+        cut.set(half, body);
+        return true;
+      });
+      const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond: service.respond });
+      expect(await once(scene, LARGE)).toMatchObject({ exitCode: 4, unreadable: 2 });
+      expect(bodies(scene)).toEqual(expect.arrayContaining([...cut.values()]));
+      const narrowed = LARGE.replace(/window: .*/, `window: ${narrow}`);
+
+      expect(await once(scene, narrowed)).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(bodies(scene)[0]).toEqual(cut.get(kept));
+
+      expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(bodies(scene)[0]).toEqual(cut.get(left));
+      expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-01-05', date_to: '2026-02-15' }));
+      expect(await share(scene)).toBe(1);
+    },
+  );
+
   it('without max_age is requested again with the days that can be new, as often as the sync runs', async () => {
     const service = cutting(({ number }) => number <= 5);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });

@@ -17,7 +17,7 @@ import {
   isWithin,
   narrowingFields,
   reachedDay,
-  slicesToRetry,
+  retriedSlices,
   type UnreadSlice,
   parseWindowWatermark,
   type WindowWatermark,
@@ -150,8 +150,12 @@ function watermarkAfter(
   if (!known) return undefined;
   const keys = new Set(end.keys);
   const asked = end.windows ?? [];
-  const kept = (before ? slicesToRetry(definition, end.input, before) : []).filter(
-    ({ task }) => !keys.has(task.requestKey) && !asked.some((window) => isWithin(days, task.request, window)),
+  // Slices outside of the window too: a window that is wider again still needs them.
+  const kept = (before ? retriedSlices(definition, end.input, before) : []).filter(
+    ({ task }) =>
+      !keys.has(task.requestKey) &&
+      !asked.some((window) => isWithin(days, task.request, window)) &&
+      daysOf(days, task.request).to >= known.from,
   );
   const unread: UnreadSlice[] = [
     ...kept.map(({ fields, depth, asOf }) => ({ fields, depth, asOf })),
