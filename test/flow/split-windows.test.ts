@@ -75,6 +75,20 @@ describe('a window of days', () => {
     for (const { last } of unfinished) expect(['2026-03-06', '2026-03-07']).toContain(last);
   });
 
+  it('is not complete if its last day ended while the service answered', async () => {
+    const respond = (): undefined => {
+      scene.clock.advance(HOUR_MS / 3);
+    };
+    // Ten minutes before midnight in New York.
+    const scene: Scene = await sceneIn(await open(), { size: BUSY, start: '2026-03-07T04:50:00.000Z', respond });
+
+    const run = only(await scene.sync(filings('window: { from: 2026-03-06, to: 2026-03-06 }', '{ count: 100 }')));
+
+    expect(run).toMatchObject({ exitCode: 0, sent: 1 });
+    expect(await select(scene.warehouse, 'select complete from sluice_ops.coverage')).toEqual([{ complete: false }]);
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
+  });
+
   it('requested completely within max_age is not requested again on the same day', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     const config = filings('window: { from: 2026-03-02, to: today }\n    max_age: 12h');
