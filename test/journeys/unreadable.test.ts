@@ -273,6 +273,33 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0 });
   });
 
+  it('read later by a replay and full is a lower bound until the next run requests its parts', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY, respond: cutting(({ number }) => number <= 1).respond });
+    const yaml = filings('max_age: 30d').replace('count: 100', 'count: 20');
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, unreadable: 1 });
+    const { items } = scene.sandbox.world.filings.search({ count: 20, entity_name: '', ...WEEK });
+    expect(items).toHaveLength(20);
+    const text = `$body$${JSON.stringify(items)}$body$`;
+    await view(
+      scene,
+      `update sluice_ops.answers set body = convert_to(${text}, 'UTF8'), encoding = 'identity',
+         bytes = octet_length(${text}), sha256 = encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`,
+    );
+
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ received: 20, quarantined: 0 });
+    expect(await readStatus(scene.warehouse)).toMatchObject({
+      syncs: [{ unreadable: 0, truncated: 1 }],
+      lowerBounds: [{ returned: 20, reason: expect.stringMatching(/parts were not requested yet/) as string }],
+      gaps: [],
+    });
+    expect(await share(scene)).toBe(0);
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, truncated: 0 });
+    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ truncated: 0 }]);
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    expect(await share(scene)).toBe(1);
+  });
+
   it.each([
     ['null', 200],
     ['<html><body>Bad gateway</body></html>', 200],

@@ -205,7 +205,9 @@ export interface ReparsedSlice {
   readonly complete: boolean;
 }
 
-/** Corrects the slices of answers that were unreadable and can now be read. */
+const NOT_SPLIT = 'as many items as requested, and its parts were not requested yet';
+
+/** Corrects the slices of answers that were unreadable and can now be read. A full answer is a lower bound. */
 export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[]): Promise<void> {
   if (read.length === 0) return;
   const slices = rowsFrom(read, {
@@ -220,7 +222,7 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     .from(source.as('s'))
     .set((eb) => ({
       unreadable: false,
-      reason: null,
+      reason: sql<string | null>`case when s.returned >= c.asked then ${NOT_SPLIT} end`,
       returned: eb.ref('s.returned'),
       complete: eb.ref('s.complete'),
     }))
