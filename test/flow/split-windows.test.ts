@@ -1,5 +1,6 @@
 /** Windows of days: split until nothing is missed, requested again only from the first day that may have changed. */
 import { describe, expect, it } from 'vitest';
+import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 import { BUSY, days, filings, inTable, inWorld, range } from './filings.ts';
@@ -154,6 +155,24 @@ describe('a window of days', () => {
 
     expect(range(scene)).toBe('2026-02-02..2026-03-07');
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
+  });
+
+  it('whose items all lack a part of their key moves its watermark: they wait in quarantine', async () => {
+    const body = [{ accession_number: '0000320193-26-000001', form: '8-K' }];
+    const respond = ({ number }: RespondRequest): Responded | undefined => (number === 1 ? { body } : undefined);
+    const scene = await sceneIn(await open(), { size: BUSY, respond });
+    const config = filings('window: { from: 2026-03-02, to: today, lookback: 1d }\n    accept: { rejects: 100% }');
+
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, sent: 1, quarantined: 1, unreadable: 0 });
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+    await scene.sync(config);
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+    expect(
+      await select(scene.warehouse, 'select count(*)::int as n from sluice.quarantined_items where is_open'),
+    ).toEqual([{ n: 1 }]);
   });
 
   it('of one day that is still full is split by forms, with a remainder, and then by places', async () => {

@@ -105,10 +105,9 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
     .select([
       'r.input',
-      // An entity that is unknown today may exist tomorrow, with all its past.
-      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as(
-        'done',
-      ),
+      // An entity that is unknown today may exist tomorrow, with all its past. Items without a key stay in quarantine.
+      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread}
+        or (r.state in ('loaded', 'empty', 'fresh', 'quarantined') and a.status <> 412))`.as('done'),
       earliest(sql`a.received_at`).as('as_of'),
       earliest(sql`a.received_at - a.took_ms * interval '1 millisecond'`).as('sent_at'),
       sql<string[]>`array_agg(r.request_key)`.as('keys'),
