@@ -175,6 +175,21 @@ describe('a window of days', () => {
     ).toEqual([{ n: 1 }]);
   });
 
+  it('of two inputs with the same question is requested once, and its watermark serves both', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings(
+      'for_each: { forms: [[10-K, 8-K], [8-K, 10-K]] }\n    window: { from: 2026-03-02, to: today, lookback: 1d }',
+      '{ count: 100 }',
+    );
+
+    await scene.sync(config);
+    expect(range(scene)).toBe('2026-03-02..2026-03-06');
+    scene.clock.advance(DAY_MS);
+    await scene.sync(config);
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+  });
+
   it('of one day that is still full is split by forms, with a remainder, and then by places', async () => {
     const scene = await sceneIn(await open(), { size: { filings: 300_000, companies: 200 } });
     const day = { date_from: '2026-02-13', date_to: '2026-02-13' };
