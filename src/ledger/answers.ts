@@ -68,6 +68,8 @@ export interface StoredAnswer {
   readonly requestKey: string;
   readonly request: RequestBody;
   readonly receivedAt: string;
+  /** Time from sending to receipt, in milliseconds. */
+  readonly tookMs: number;
   readonly status: number;
   /** The exact bytes that were received, decoded from any content encoding. */
   readonly body: Uint8Array;
@@ -90,18 +92,20 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
     .selectFrom('answers as a')
     .innerJoin('requests as r', 'r.id', 'a.request_id')
     .select(['a.id', 'a.request_id as requestId', 'a.run_id as runId', 'a.sync', 'a.endpoint'])
-    .select(['a.request_key as requestKey', 'r.body as request', 'a.status', 'a.body', 'a.encoding', 'a.sha256'])
+    .select(['a.request_key as requestKey', 'r.body as request', 'a.took_ms', 'a.status', 'a.body'])
+    .select(['a.encoding', 'a.sha256'])
     .select(utcText('a.received_at').as('receivedAt'))
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
     .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
     .where('a.body', 'is not', null)
     .execute();
-  const answers = rows.map(async ({ encoding, sha256, ...row }): Promise<StoredAnswer> => {
+  const answers = rows.map(async ({ encoding, sha256, took_ms: tookMs, ...row }): Promise<StoredAnswer> => {
     const stored = row.body ?? NOTHING;
     const body = await decompressBody(stored, encoding);
     const isIntact = body !== undefined && sha256Of(body) === sha256;
     return {
       ...row,
+      tookMs: Number(tookMs),
       status: Number(row.status),
       body: body ?? stored,
       damage: isIntact ? undefined : 'the stored bytes are not those that were received',

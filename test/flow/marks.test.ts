@@ -109,6 +109,18 @@ describe('the watermarks of a sync', () => {
     expect(changed).toMatchObject({ unused: 1, marks: [{ known: { to: '2026-03-05' } }, { known: null }] });
   });
 
+  it('are one for inputs with the same question, and each of these inputs names it for a reset', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const yaml = TWO.replace('entity_name: [AAPL, MSFT]', 'forms: [[10-K, 8-K], [8-K, 10-K]]');
+    const first = { forms: ['10-K', '8-K'] };
+    await scene.sync(yaml);
+
+    const [marks] = await listed(scene, yaml);
+    expect(marks).toMatchObject({ unused: 0, marks: [{ input: first, known: { to: '2026-03-05' }, next: null }] });
+    const done = await reset(scene, yaml, 'filings', { input: '{"forms":["8-K","10-K"]}' });
+    expect(done.reset).toEqual([{ input: first, before: '2026-03-05', after: null }]);
+  });
+
   it('move back to a day, from which the next run requests again with the lookback', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     await scene.sync(TWO);

@@ -1,6 +1,7 @@
 /** Windows of days: split until nothing is missed, requested again only from the first day that may have changed. */
 import { describe, expect, it } from 'vitest';
 import { quoteSyncs } from '../../src/flow/forecast/quote-syncs.ts';
+import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 import { BUSY, days, filings, inTable, inWorld, range } from './filings.ts';
@@ -74,6 +75,20 @@ describe('a window of days', () => {
     );
     expect(unfinished.length).toBeGreaterThan(0);
     for (const { last } of unfinished) expect(['2026-03-06', '2026-03-07']).toContain(last);
+  });
+
+  it('is not complete if its last day ended while the service answered', async () => {
+    const respond = (): undefined => {
+      scene.clock.advance(HOUR_MS / 3);
+    };
+    // Ten minutes before midnight in New York.
+    const scene: Scene = await sceneIn(await open(), { size: BUSY, start: '2026-03-07T04:50:00.000Z', respond });
+
+    const run = only(await scene.sync(filings('window: { from: 2026-03-06, to: 2026-03-06 }', '{ count: 100 }')));
+
+    expect(run).toMatchObject({ exitCode: 0, sent: 1 });
+    expect(await select(scene.warehouse, 'select complete from sluice_ops.coverage')).toEqual([{ complete: false }]);
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
   });
 
   it('requested completely within max_age is not requested again on the same day', async () => {
@@ -161,6 +176,39 @@ describe('a window of days', () => {
 
     expect(range(scene)).toBe('2026-02-02..2026-03-07');
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
+  });
+
+  it('whose items all lack a part of their key moves its watermark: they wait in quarantine', async () => {
+    const body = [{ accession_number: '0000320193-26-000001', form: '8-K' }];
+    const respond = ({ number }: RespondRequest): Responded | undefined => (number === 1 ? { body } : undefined);
+    const scene = await sceneIn(await open(), { size: BUSY, respond });
+    const config = filings('window: { from: 2026-03-02, to: today, lookback: 1d }\n    accept: { rejects: 100% }');
+
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, sent: 1, quarantined: 1, unreadable: 0 });
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+    await scene.sync(config);
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+    expect(
+      await select(scene.warehouse, 'select count(*)::int as n from sluice.quarantined_items where is_open'),
+    ).toEqual([{ n: 1 }]);
+  });
+
+  it('of two inputs with the same question is requested once, and its watermark serves both', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings(
+      'for_each: { forms: [[10-K, 8-K], [8-K, 10-K]] }\n    window: { from: 2026-03-02, to: today, lookback: 1d }',
+      '{ count: 100 }',
+    );
+
+    await scene.sync(config);
+    expect(range(scene)).toBe('2026-03-02..2026-03-06');
+    scene.clock.advance(DAY_MS);
+    await scene.sync(config);
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
   });
 
   it('of one day that is still full is split by forms, with a remainder, and then by places', async () => {

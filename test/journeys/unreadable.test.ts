@@ -235,6 +235,35 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, sent: 0 });
   });
 
+  it.each([
+    { edge: 'from', narrow: '{ from: 2026-01-26, to: 2026-02-15 }', kept: 'second', left: 'first' },
+    { edge: 'to', narrow: '{ from: 2026-01-05, to: 2026-01-25 }', kept: 'first', left: 'second' },
+  ])(
+    'to a part that a narrower window leaves out by its $edge is requested when the window is wide again',
+    async ({ narrow, kept, left }) => {
+      const cut = new Map<string, unknown>();
+      const service = cutting(({ body }) => {
+        const { date_from: from, date_to: to } = body as typeof WEEK;
+        const half = to <= '2026-01-25' ? 'first' : from >= '2026-01-26' ? 'second' : undefined;
+        if (half === undefined || cut.has(half)) return false;
+        cut.set(half, body);
+        return true;
+      });
+      const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond: service.respond });
+      expect(await once(scene, LARGE)).toMatchObject({ exitCode: 4, unreadable: 2 });
+      expect(bodies(scene)).toEqual(expect.arrayContaining([...cut.values()]));
+      const narrowed = LARGE.replace(/window: .*/, `window: ${narrow}`);
+
+      expect(await once(scene, narrowed)).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(bodies(scene)[0]).toEqual(cut.get(kept));
+
+      expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(bodies(scene)[0]).toEqual(cut.get(left));
+      expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-01-05', date_to: '2026-02-15' }));
+      expect(await share(scene)).toBe(1);
+    },
+  );
+
   it('without max_age is requested again with the days that can be new, as often as the sync runs', async () => {
     const service = cutting(({ number }) => number <= 5);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
@@ -267,6 +296,33 @@ describe('an answer that cannot be read', () => {
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0 });
     expect(bodies(scene)).toEqual([]);
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0 });
+  });
+
+  it('read later by a replay and full is a lower bound until the next run requests its parts', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY, respond: cutting(({ number }) => number <= 1).respond });
+    const yaml = filings('max_age: 30d').replace('count: 100', 'count: 20');
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, unreadable: 1 });
+    const { items } = scene.sandbox.world.filings.search({ count: 20, entity_name: '', ...WEEK });
+    expect(items).toHaveLength(20);
+    const text = `$body$${JSON.stringify(items)}$body$`;
+    await view(
+      scene,
+      `update sluice_ops.answers set body = convert_to(${text}, 'UTF8'), encoding = 'identity',
+         bytes = octet_length(${text}), sha256 = encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`,
+    );
+
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ received: 20, quarantined: 0 });
+    expect(await readStatus(scene.warehouse)).toMatchObject({
+      syncs: [{ unreadable: 0, truncated: 1 }],
+      lowerBounds: [{ returned: 20, reason: expect.stringMatching(/parts were not requested yet/) as string }],
+      gaps: [],
+    });
+    expect(await share(scene)).toBe(0);
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, truncated: 0 });
+    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ truncated: 0 }]);
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    expect(await share(scene)).toBe(1);
   });
 
   it.each([
@@ -404,6 +460,35 @@ syncs:
     expect((await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')).toMatchObject({
       truncated: 0,
     });
+  });
+
+  it('of a backfill of the log stays a gap after walks that start later, until a backfill of the day reads it', async () => {
+    const service_ = cutting(() => false);
+    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const users = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one, two] }, accept: { rejects: 100% } }
+`;
+    await scene.sync(users);
+    scene.clock.advance(3 * DAY_MS);
+    await scene.sync(users);
+    const log = `${service()}
+syncs:
+  costs: { endpoint: token.requests }
+`;
+    const gaps = async (): Promise<number | undefined> =>
+      (await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')?.truncated;
+    expect(await once(scene, log)).toMatchObject({ exitCode: 0, state: 'complete' });
+    const day = { from: '2026-03-06', to: '2026-03-06' };
+    service_.state.isCut = ({ endpoint }) => endpoint === 'token.requests';
+    expect(await once(scene, log, day)).toMatchObject({ exitCode: 4, unreadable: 1 });
+    service_.state.isCut = () => false;
+
+    expect(await once(scene, log)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await gaps()).toBe(1);
+
+    expect(await once(scene, log, day)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await gaps()).toBe(0);
   });
 });
 

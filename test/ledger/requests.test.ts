@@ -141,6 +141,7 @@ eachWarehouse('the stored answers', (open) => {
         loaded: false,
         request: { user: `${n}`, count: 5 },
         receivedAt: '2026-03-06T15:00:00.123000Z',
+        tookMs: 12,
         damage: undefined,
       });
     }

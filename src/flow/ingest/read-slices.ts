@@ -7,13 +7,17 @@ import { dayIn } from '../../service/paging.ts';
 import type { IngestResult } from './ingest.ts';
 
 /**
- * True if the last day of an answer had ended in the source's time zone. A day that has not ended can still get more
- * items.
+ * True if the last day of an answer had ended in the source's time zone when the answer was requested. A day that has not
+ * ended can still get more items.
  */
-export function lastDayHadEnded(endpoint: Endpoint, answer: Pick<StoredAnswer, 'request' | 'receivedAt'>): boolean {
-  const { days } = endpoint.paging;
-  const last = days && answer.request[days.to];
-  return !days || (typeof last === 'string' && last < dayIn(days.timeZone, new Date(answer.receivedAt)));
+export function lastDayHadEnded(
+  { paging: { days } }: Endpoint,
+  { request, receivedAt, tookMs }: Pick<StoredAnswer, 'request' | 'receivedAt' | 'tookMs'>,
+): boolean {
+  if (!days) return true;
+  const last = request[days.to];
+  const sentAt = new Date(Date.parse(receivedAt) - tookMs);
+  return typeof last === 'string' && last < dayIn(days.timeZone, sentAt);
 }
 
 /** Returns the readable answers among those that were loaded again, with the state of their slices. */

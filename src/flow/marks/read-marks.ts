@@ -9,6 +9,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { inputsOf, tasksOfInput } from '../prepare/plan-sync.ts';
 import { sinceResets } from '../prepare/since-resets.ts';
+import { firstOfQuestion } from '../prepare/unique-questions.ts';
 import { watermarkName } from '../prepare/watermark-name.ts';
 import { daysOf, parseWindowWatermark, type WindowWatermark } from '../prepare/window-watermark.ts';
 import { parseLogWatermark } from '../run/move-watermarks.ts';
@@ -68,12 +69,14 @@ async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Da
   try {
     const inputs = await inputsOf(warehouse, definition);
     const maxAgeOf = sinceResets(definition, await maxAgesOf(definition, inputs), watermarks, now);
+    const isFirst = firstOfQuestion(definition);
     const context = { options: { refresh: false }, maxAgeOf, watermarks, now };
     for await (const block of inputs.blocks())
       for (const { fields } of block) {
         const name = watermarkName(definition, fields) ?? '';
-        if (used.has(name)) continue;
+        const isListed = used.has(name) || !isFirst(fields);
         used.add(name);
+        if (isListed) continue;
         const { rest } = tasksOfInput(definition, fields, context);
         marks.push({ input: fields, ...knownOf(definition, watermarks, name, now), next: rangeOf(definition, rest) });
       }

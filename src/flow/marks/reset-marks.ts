@@ -24,6 +24,7 @@ import type { Effects } from '../effects.ts';
 import { openForecast } from '../forecast/pending.ts';
 import { alsoContinued, asksForDays } from '../prepare/plan-hash.ts';
 import { inputsOf, planSync } from '../prepare/plan-sync.ts';
+import { questionKey } from '../prepare/unique-questions.ts';
 import { watermarkName } from '../prepare/watermark-name.ts';
 import { daysOf, reachedDay, type WindowWatermark } from '../prepare/window-watermark.ts';
 import { hasWatermarks } from './read-marks.ts';
@@ -138,7 +139,9 @@ async function selectedInputs(
     for (const { fields } of block) inputs.push(fields);
   if (wanted === undefined) return inputs;
   const selected = inputs.filter((input) => inputText(input) === wanted || JSON.stringify(input) === wanted);
-  if (selected.length > 0) return selected;
+  const questions = new Set(selected.map((input) => questionKey(definition, input)));
+  // The first input of a question has its watermark.
+  if (questions.size > 0) return inputs.filter((input) => questions.has(questionKey(definition, input)));
   const texts = new Map(inputs.map((input) => [inputText(input).toLowerCase(), inputText(input)]));
   const meant = texts.get(nearest(wanted, [...texts.keys()]) ?? '');
   throw new UsageError(

@@ -33,6 +33,7 @@ import { parseLogWatermark } from '../run/move-watermarks.ts';
 import { KeySet } from '../../plan/key-set.ts';
 import { failedParts, repeatedRun } from './plan-failed.ts';
 import { sinceResets } from './since-resets.ts';
+import { firstOfQuestion } from './unique-questions.ts';
 import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
 import { LOG_WATERMARK, windowWatermarkName } from './watermark-name.ts';
 
@@ -83,8 +84,9 @@ async function* planParts(
     ? new Map()
     : await readLostByRequest(ops, definition, planHash(definition, options));
   const seen = new KeySet();
+  const isFirst = firstOfQuestion(definition);
   for await (const block of inputs.blocks()) {
-    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, seen });
+    const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, seen, isFirst });
     const planned = tasks.filter(
       ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
     );
@@ -109,6 +111,8 @@ async function* planParts(
 interface TasksContext extends PartContext {
   /** Keys of the requests planned before. */
   readonly seen: KeySet;
+  /** False for an input whose question an earlier input asks. */
+  readonly isFirst: (input: RequestBody) => boolean;
 }
 
 interface PlannedTasks extends Pick<PlanPart, 'tasks' | 'covered' | 'reliedInputs'> {
@@ -123,6 +127,7 @@ function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: 
   const reliedInputs: RequestBody[] = [];
   let covered = 0;
   for (const { fields: input } of inputs) {
+    if (!context.isFirst(input)) continue;
     const { isRelied, isCovered: isDone, retried, rest } = tasksOfInput(definition, input, context);
     if (isRelied) reliedInputs.push(input);
     if (isDone) covered += 1;

@@ -72,21 +72,29 @@ export interface RetriedSlice extends UnreadSlice {
   readonly task: Task;
 }
 
+/** The unread slices of a watermark, each with the request that repeats it. */
+export const retriedSlices = (
+  definition: RetryDefinition,
+  input: RequestBody,
+  watermark: WindowWatermark,
+): RetriedSlice[] =>
+  (watermark.unread ?? []).map((slice) => ({
+    ...slice,
+    task: taskOf(definition, { ...definition.request, ...input, ...slice.fields }, input, slice.depth),
+  }));
+
 /** The slices of a watermark to request again, as far as they are within the sync's window. */
 export function slicesToRetry(
   definition: RetryDefinition,
   input: RequestBody,
   watermark: WindowWatermark,
 ): RetriedSlice[] {
-  const { endpoint, request, window } = definition;
+  const { endpoint, window } = definition;
   const { days } = endpoint.paging;
   if (!days || !window) return [];
-  return (watermark.unread ?? []).flatMap((slice) => {
-    const task = taskOf(definition, { ...request, ...input, ...slice.fields }, input, slice.depth);
+  return retriedSlices(definition, input, watermark).filter(({ task }) => {
     const { from, to } = daysOf(days, task.request);
-    const isBefore = to < window.from;
-    const isAfter = window.to !== 'today' && from > window.to;
-    return isBefore || isAfter ? [] : [{ ...slice, task }];
+    return to >= window.from && (window.to === 'today' || from <= window.to);
   });
 }
 

@@ -63,9 +63,7 @@ export async function concludeRun(
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
   const end = endOf(input, { totals, unread, gaps, earlier, skipped });
-  // This walk has read those pages again, because the watermark never moves past an unreadable page.
-  if (paging.by === 'cursor' && !input.isPart && end.state === 'complete')
-    await removeReadPages(ops, input.run.sync, input.run.id);
+  if (paging.by === 'cursor' && end.state === 'complete') await removeReadPages(ops, input.run.sync, input.run.id);
   const at = effects.now();
   await endRun(ops, input.run.id, { ...end, at }, totals);
   return {

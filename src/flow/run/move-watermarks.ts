@@ -1,5 +1,5 @@
 /** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { addDays, DAY_MS } from '../../day.ts';
 import { isSplit } from '../../ledger/skip-for-split.ts';
@@ -17,7 +17,7 @@ import {
   isWithin,
   narrowingFields,
   reachedDay,
-  slicesToRetry,
+  retriedSlices,
   type UnreadSlice,
   parseWindowWatermark,
   type WindowWatermark,
@@ -86,6 +86,8 @@ interface InputEnd {
   readonly done: boolean;
   /** Receipt of the oldest answer; null if no request has an answer or all failed. */
   readonly as_of: string | null;
+  /** When the earliest of these answers was requested; null if there is none. */
+  readonly sent_at: string | null;
   /** Keys of all requests. */
   readonly keys: readonly string[];
   /** The windows that the plan began with, without their parts or slices of earlier runs. */
@@ -103,15 +105,11 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
     .select([
       'r.input',
-      // An entity that is unknown today may exist tomorrow, with all its past.
-      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as(
-        'done',
-      ),
-      sql<
-        string | null
-      >`to_char(min(a.received_at) filter (where r.state <> 'failed') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.as(
-        'as_of',
-      ),
+      // An entity that is unknown today may exist tomorrow, with all its past. Items without a key stay in quarantine.
+      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread}
+        or (r.state in ('loaded', 'empty', 'fresh', 'quarantined') and a.status <> 412))`.as('done'),
+      earliest(sql`a.received_at`).as('as_of'),
+      earliest(sql`a.received_at - a.took_ms * interval '1 millisecond'`).as('sent_at'),
       sql<string[]>`array_agg(r.request_key)`.as('keys'),
       sql<RequestBody[] | null>`jsonb_agg(r.body) filter (where r.parent_id is null and r.depth = 0)`.as('windows'),
       sql<
@@ -124,6 +122,11 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .groupBy('r.input')
     .execute();
 }
+
+/** The earliest time of the answers to requests that did not fail. */
+const earliest = (time: RawBuilder<unknown>) =>
+  sql<string | null>`to_char(min(${time}) filter (where r.state <> 'failed') at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
   const ends = await inputEnds(ops, context.run.id);
@@ -150,8 +153,12 @@ function watermarkAfter(
   if (!known) return undefined;
   const keys = new Set(end.keys);
   const asked = end.windows ?? [];
-  const kept = (before ? slicesToRetry(definition, end.input, before) : []).filter(
-    ({ task }) => !keys.has(task.requestKey) && !asked.some((window) => isWithin(days, task.request, window)),
+  // Slices outside of the window too: a window that is wider again still needs them.
+  const kept = (before ? retriedSlices(definition, end.input, before) : []).filter(
+    ({ task }) =>
+      !keys.has(task.requestKey) &&
+      !asked.some((window) => isWithin(days, task.request, window)) &&
+      daysOf(days, task.request).to >= known.from,
   );
   const unread: UnreadSlice[] = [
     ...kept.map(({ fields, depth, asOf }) => ({ fields, depth, asOf })),
@@ -173,14 +180,14 @@ function newestKnown(
   { window }: SyncDefinition,
   days: Days,
   before: WindowWatermark | undefined,
-  { windows, as_of: asOf }: InputEnd,
+  { windows, as_of: asOf, sent_at: sentAt }: InputEnd,
 ): WindowWatermark | undefined {
   if (!window) return undefined;
   const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
   // The run requested only slices of earlier runs.
-  if (asOf === null || to === '' || (before && to < before.to))
+  if (asOf === null || sentAt === null || to === '' || (before && to < before.to))
     return before && { from: before.from, lastCompleteDay: reachedDay(before), to: before.to, asOf: before.asOf };
-  const over = dayBefore(dayIn(days.timeZone, new Date(asOf)));
+  const over = dayBefore(dayIn(days.timeZone, new Date(sentAt)));
   // The range of the earlier watermark is joined if there is no gap between them.
   const from = before && dayBefore(window.from) <= reachedDay(before) ? before.from : window.from;
   return { from, lastCompleteDay: to < over ? to : over, to, asOf };

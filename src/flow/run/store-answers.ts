@@ -73,7 +73,7 @@ export function openAnswerStore(
 const storedOf = (
   { run, definition }: LoaderContext,
   { id: requestId, requestKey, request }: SentRequest,
-  { status, body, receivedAt }: AnsweredOutcome,
+  { status, body, receivedAt, tookMs }: AnsweredOutcome,
   answerId: string,
 ): QueuedAnswer => ({
   answerId,
@@ -88,6 +88,7 @@ const storedOf = (
     request,
     // With microseconds, as the database returns it.
     receivedAt: receivedAt.toISOString().replace('Z', '000Z'),
+    tookMs: Math.round(tookMs),
     status,
     body,
     damage: undefined,

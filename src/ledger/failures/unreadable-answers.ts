@@ -205,7 +205,9 @@ export interface ReparsedSlice {
   readonly complete: boolean;
 }
 
-/** Corrects the slices of answers that were unreadable and can now be read. */
+const NOT_SPLIT = 'as many items as requested, and its parts were not requested yet';
+
+/** Corrects the slices of answers that were unreadable and can now be read. A full answer is a lower bound. */
 export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[]): Promise<void> {
   if (read.length === 0) return;
   const slices = rowsFrom(read, {
@@ -220,7 +222,7 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     .from(source.as('s'))
     .set((eb) => ({
       unreadable: false,
-      reason: null,
+      reason: sql<string | null>`case when s.returned >= c.asked then ${NOT_SPLIT} end`,
       returned: eb.ref('s.returned'),
       complete: eb.ref('s.complete'),
     }))
@@ -238,12 +240,28 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     .execute();
 }
 
-/** Removes the unreadable slices of a sync's earlier walks; call it after a later walk read all pages. */
-export async function removeReadPages(ops: Ops, sync: string, beforeRun: string): Promise<void> {
+/**
+ * Removes the unreadable pages of a sync's earlier walks of the log whose range is inside the range of this run's walk.
+ * Call it after the run read all its pages.
+ */
+export async function removeReadPages(ops: Ops, sync: string, runId: string): Promise<void> {
+  const walked = ops
+    .selectFrom('requests as r')
+    .select(sql`range_agg(${timesOf('r.body')})`.as('times'))
+    .where('r.run_id', '=', runId)
+    .where('r.parent_id', 'is', null);
   await ops
     .deleteFrom('coverage')
     .where('sync', '=', sync)
-    .where('run_id', '<', beforeRun)
+    .where('run_id', '<', runId)
     .where('unreadable', '=', sql<boolean>`true`)
+    .where(sql<boolean>`${timesOf('filters')} <@ (${walked})`)
     .execute();
 }
+
+/** The range of a request of the log, without limits that are absent; empty if it ends before its start. */
+const timesOf = (body: string) => {
+  const start = sql`coalesce((${sql.ref(body)} ->> 'start_time')::timestamptz, '-infinity')`;
+  const end = sql`coalesce((${sql.ref(body)} ->> 'end_time')::timestamptz, 'infinity')`;
+  return sql`tstzrange(least(${start}, ${end}), ${end})`;
+};
