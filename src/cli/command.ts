@@ -105,13 +105,18 @@ export const answeredOptions = {
   version: { type: 'flag', about: 'Show the version.' },
 } as const satisfies Options;
 
+const config = {
+  type: 'text',
+  value: 'FILE',
+  about: 'Config file (default: SLUICE_CONFIG, then sluice.yaml, then configs/quickstart.yaml).',
+} as const satisfies Option;
+
+/** Options that every command accepts, so that a wrapper can always pass them. Only commands that declare them use them. */
+export const acceptedOptions = { config } as const satisfies Options;
+
 /** The option of every command that reads the config. */
 export const configOption = {
-  config: {
-    type: 'text',
-    value: 'FILE',
-    about: 'Config file (default: SLUICE_CONFIG, then sluice.yaml, then configs/quickstart.yaml).',
-  },
+  config,
   'env-file': {
     type: 'text',
     value: 'FILE',

@@ -1,9 +1,20 @@
-/** Checks for a token before any other work. */
+/** Checks for a token and for usable settings before any other work. */
 import type { Config } from '../config/definition.ts';
+import type { OptionalSetting } from '../config/optional.ts';
 import { CredentialError } from '../errors.ts';
 
-/** Throws a CredentialError if the config has no token. */
-export function requireToken({ file, service }: Config): void {
+/** Throws a ConfigError if the variable of one of these settings has no valid value. */
+export function requireUsable({ unusable }: Config, settings: readonly OptionalSetting[]): void {
+  if (unusable?.settings.some((setting) => settings.includes(setting))) throw unusable.error;
+}
+
+/**
+ * Throws a CredentialError if the config has no token. Throws a ConfigError if the variable of the token has no valid
+ * value, or that of the webhook, because commands that send requests also send alerts.
+ */
+export function requireToken(config: Config): void {
+  requireUsable(config, ['service.token', 'alerts.webhook']);
+  const { file, service } = config;
   if (service.token) return;
   throw new CredentialError(`no token: service.token of ${file} is empty`, {
     next:

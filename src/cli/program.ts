@@ -4,6 +4,7 @@ import { nearest } from '../config/document/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { onCalendar } from '../day.ts';
 import {
+  acceptedOptions,
   answeredOptions,
   type Command,
   commonOptions,
@@ -57,10 +58,9 @@ interface CommandLine {
 }
 
 function read(words: readonly string[], options: Options): CommandLine {
-  const types = Object.entries({ ...commonOptions, ...options }).map(([name, { type }]): [string, ParsedType] => [
-    name,
-    { type: type === 'flag' ? 'boolean' : 'string' },
-  ]);
+  const types = Object.entries({ ...acceptedOptions, ...commonOptions, ...options }).map(
+    ([name, { type }]): [string, ParsedType] => [name, { type: type === 'flag' ? 'boolean' : 'string' }],
+  );
   const settings = { options: Object.fromEntries(types), strict: false, allowPositionals: true, tokens: true } as const;
   const { tokens } = parseArgs({ ...settings, args: [...words] });
   return {
@@ -89,7 +89,7 @@ const isOn = (flags: readonly Flag[], name: keyof typeof answeredOptions): boole
 
 /** The values of the options as the command declares them. If an option is repeated, the last value counts. */
 function valuesOf(command: Command, flags: readonly Flag[]): Readonly<Record<string, unknown>> {
-  const options: Options = { ...commonOptions, ...command.options };
+  const options: Options = { ...acceptedOptions, ...commonOptions, ...command.options };
   const values = new Map<string, unknown>(
     Object.entries(options).map(([name, { type }]) => [name, type === 'flag' ? false : undefined]),
   );
@@ -141,7 +141,7 @@ function refuseOther(command: Command, name: string, { choices }: Positional, wo
 
 /** Throws a UsageError for a flag that is not declared, also for a positional that is written as a flag. */
 function refuseUnknownFlags(command: Command | undefined, flags: readonly Flag[]): void {
-  const known = Object.keys({ ...commonOptions, ...command?.options, ...answeredOptions });
+  const known = Object.keys({ ...acceptedOptions, ...commonOptions, ...command?.options, ...answeredOptions });
   const strange = flags.find(({ name }) => !known.includes(name));
   if (!strange) return;
   const { name, raw } = strange;

@@ -3,6 +3,8 @@ import type { Price, Endpoint } from '../service/endpoint.ts';
 import type { RequestBody } from '../service/request-body.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
 import type { AlertKind } from './alerts.ts';
+import type { ConfigError } from './document/problem.ts';
+import type { OptionalSetting } from './optional.ts';
 import type { AgeBounds } from './values/max-age.ts';
 import type { CheckDefinition } from './checks.ts';
 import type { Secret } from './values/secret.ts';
@@ -21,12 +23,20 @@ export interface Config {
   readonly syncs: readonly SyncDefinition[];
   /** Warnings about allowed but risky settings, each with its position in the file. */
   readonly warnings: readonly string[];
+  /** Optional settings whose variables have no valid value. Absent if there are none. */
+  readonly unusable?: UnusableSettings;
+}
+
+/** These settings are undefined in the config. Commands that use one of them throw the error. */
+export interface UnusableSettings {
+  readonly settings: readonly OptionalSetting[];
+  readonly error: ConfigError;
 }
 
 export interface ServiceSettings {
   /** Origin and path prefix, without a trailing slash. */
   readonly url: string;
-  /** Undefined if the variable in the config is unset. Only commands that send requests need it. */
+  /** Undefined if the variable in the config is unset or unusable. Only commands that send requests need it. */
   readonly token: Secret | undefined;
   readonly inFlight: number;
   readonly requestsPerSecond: number;

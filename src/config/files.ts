@@ -7,6 +7,7 @@ import { ConfigError, type Problem, problemAt, type ReportProblem } from './docu
 import { type SourceFile, WHOLE_FILE } from './document/source.ts';
 import { entryOf, type MapTree, type ScalarTree } from './document/tree.ts';
 import { treeOfYaml } from './document/yaml.ts';
+import { type OptionalProblem, optionalSetting, withoutRefused } from './optional.ts';
 import { readSource } from './read-source.ts';
 import { type Env, resolveTree } from './resolve.ts';
 
@@ -28,17 +29,21 @@ export interface ConfigFiles {
 /** Reads config files on the disk. */
 export const onDisk: ConfigFiles = { read: readSource, find: includedFilesOf };
 
-/** Settings that may be unset, because only some commands use them. */
-const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
+/** The problems of the files of a config. */
+export interface FoundProblems {
+  readonly problems: Problem[];
+  /** Problems of variables in optional settings. */
+  readonly optional: OptionalProblem[];
+}
 
 /**
- * Returns the config at this path, then the files that it and they include, each once. Their problems go to `problems`;
+ * Returns the config at this path, then the files that it and they include, each once. Adds their problems to those found;
  * files that cannot be parsed are left out. Throws a ConfigError if the config itself cannot be parsed.
  */
 export async function readConfigFiles(
   path: string,
   env: Env,
-  problems: Problem[],
+  { problems, optional }: FoundProblems,
   { read: readFile, find }: ConfigFiles,
 ): Promise<readonly ConfigFile[]> {
   const files: ConfigFile[] = [];
@@ -52,13 +57,19 @@ export async function readConfigFiles(
     seen.add(resolve(file));
     const written = treeOfYaml(source, report);
     if (!written) return;
-    const tree = await resolveTree(
-      isMain ? withDefaults(written) : written,
-      env,
+    const reportOptional = (keys: readonly string[]): ReportProblem | undefined => {
+      const setting = isMain ? optionalSetting(keys) : undefined;
+      if (!setting) return undefined;
+      return (span, message) => {
+        optional.push({ setting, ...problemAt(source, span, message) });
+      };
+    };
+    const resolved = await resolveTree(isMain ? withDefaults(written) : written, env, {
       source,
       report,
-      (keys) => isMain && MAY_BE_ABSENT.includes(keys.join('.')),
-    );
+      reportOptional,
+    });
+    const tree = withoutRefused(resolved, reportOptional);
     if (tree.kind !== 'map') {
       const keys = isMain ? 'service, warehouse and syncs' : 'syncs and include';
       return report(WHOLE_FILE, `${isMain ? 'a config' : 'an included file'} is a mapping with the keys ${keys}`);

@@ -6,6 +6,7 @@ import { ALERT_KINDS, DEFAULT_FORECAST_MS } from './alerts.ts';
 import { check } from './check.ts';
 import type { AlertSettings, Budget, Config, SyncDefinition, TagBudget } from './definition.ts';
 import { insteadOf } from './document/nearest.ts';
+import type { OptionalProblem } from './optional.ts';
 import { orderNames } from './order.ts';
 import { warehousePlace } from './values/paths.ts';
 import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
@@ -22,15 +23,19 @@ type Settings = ReturnType<typeof fileSchema.parse>;
 
 /**
  * The config in a file and in the files that it includes. Throws a ConfigError with the position of each problem if a
- * file is not valid. Relative paths are relative to the folder of the file that contains them, even if that is a symbolic
- * link. Paths in `VAR_FILE` variables are relative to the working directory.
+ * file is not valid; if only variables of optional settings have problems, the error is a part of the config. Relative
+ * paths are relative to the folder of the file that contains them, even if that is a symbolic link. Paths in `VAR_FILE`
+ * variables are relative to the working directory.
  */
 export async function loadConfig(path: string, env: Env, reading: ConfigFiles = onDisk): Promise<Config> {
   const problems: Problem[] = [];
-  const files = await readConfigFiles(path, env, problems, reading);
+  const optional: OptionalProblem[] = [];
+  const files = await readConfigFiles(path, env, { problems, optional }, reading);
   const config = configOf(files, problems);
-  if (!config || problems.length > 0) throw new ConfigError(inOrderOf(files, problems));
-  return config;
+  if (!config || problems.length > 0) throw new ConfigError(inOrderOf(files, [...problems, ...optional]));
+  if (optional.length === 0) return config;
+  const settings = optional.map(({ setting }) => setting);
+  return { ...config, unusable: { settings, error: new ConfigError(optional) } };
 }
 
 /** The problems in the order of the files; those of files that could not be parsed come last. */

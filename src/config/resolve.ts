@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { interpolate, type TemplatePart, parseTemplate, type Variable, variablesOf } from './document/interpolate.ts';
 import type { ReportProblem } from './document/problem.ts';
 import type { SourceFile, Span } from './document/source.ts';
-import type { Tree } from './document/tree.ts';
+import type { ScalarTree, Tree } from './document/tree.ts';
 import { unstorable } from './document/yaml.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -15,26 +15,24 @@ type Values = ReadonlyMap<string, Value>;
 /** The longest file that `VAR_FILE` may name. A secret has a line or two, so a longer file is a mistake. */
 const LONGEST_SECRET = 65_536;
 
-/**
- * The tree with every variable filled in. A scalar that is only an unset `${VAR}` becomes null if `mayBeAbsent` allows
- * it, and is reported otherwise.
- */
-export async function resolveTree(
-  tree: Tree,
-  env: Env,
-  source: SourceFile,
-  report: ReportProblem,
-  mayBeAbsent: (path: readonly string[]) => boolean,
-): Promise<Tree> {
-  const values = await valuesOf(namesIn(tree), env);
-  return resolved(tree, [], { values, source, report, mayBeAbsent });
-}
-
-interface Context {
-  readonly values: Values;
+export interface ResolveOptions {
   readonly source: SourceFile;
   readonly report: ReportProblem;
-  readonly mayBeAbsent: (path: readonly string[]) => boolean;
+  /** What reports the problems of variables in a setting that may be absent; undefined for any other setting. */
+  readonly reportOptional: (path: readonly string[]) => ReportProblem | undefined;
+}
+
+/**
+ * The tree with every variable filled in. A setting that may be absent becomes null if it is only an unset `${VAR}`, or
+ * if a problem of its variables was reported.
+ */
+export async function resolveTree(tree: Tree, env: Env, options: ResolveOptions): Promise<Tree> {
+  const values = await valuesOf(namesIn(tree), env);
+  return resolved(tree, [], { ...options, values });
+}
+
+interface Context extends ResolveOptions {
+  readonly values: Values;
 }
 
 function namesIn(tree: Tree): Set<string> {
@@ -76,11 +74,16 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
   }
   if (!tree.text.includes('$')) return tree;
   const parts = parseTemplate(tree.text);
-  const refuse = (message: string, name?: string): Tree => {
-    context.report(name === undefined ? tree.span : spanOfVariable(context.source, tree.span, name), message);
+  if ('malformed' in parts) {
+    context.report(tree.span, parts.malformed);
     return { ...tree, hasProblem: true };
+  }
+  const reportOptional = context.reportOptional(path);
+  const refuse = (message: string, name?: string): Tree => {
+    const report = reportOptional ?? context.report;
+    report(name === undefined ? tree.span : spanOfVariable(context.source, tree.span, name), message);
+    return reportOptional ? absent(tree) : { ...tree, hasProblem: true };
   };
-  if ('malformed' in parts) return refuse(parts.malformed);
   const names = variablesOf(parts);
   for (const name of names) {
     const value = context.values.get(name);
@@ -88,8 +91,8 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
   }
   const filled = interpolate(parts, (name) => plainValue(context.values.get(name)));
   if ('unset' in filled) {
-    const absent = isAlone(parts) && filled.unset.message === undefined && context.mayBeAbsent(path);
-    return absent ? { ...tree, value: null, text: '' } : refuse(unsetMessage(filled.unset), filled.unset.name);
+    const mayBeUnset = isAlone(parts) && filled.unset.message === undefined && reportOptional !== undefined;
+    return mayBeUnset ? absent(tree) : refuse(unsetMessage(filled.unset), filled.unset.name);
   }
   const problem = unstorable(filled.text);
   if (problem !== undefined) return refuse(`${names.map((it) => `\${${it}}`).join(', ')}: ${problem}`);
@@ -97,6 +100,8 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
   return { ...tree, value: filled.text, text: filled.text, isUntyped, variables: names };
 }
 
+/** The scalar without a value. */
+export const absent = (tree: ScalarTree): ScalarTree => ({ ...tree, value: null, text: '' });
 const isAlone = (parts: readonly TemplatePart[]): boolean => parts.length === 1;
 const plainValue = (value: Value | undefined): string | undefined =>
   value && 'value' in value ? value.value : undefined;

@@ -20,7 +20,7 @@ function isPlainUrl(text: string): boolean {
 /** The token is sent as the value of a header. */
 const TOKEN = 'allowed are printable ASCII characters without spaces';
 
-const service = z
+export const service = z
   .strictObject({
     url: z.string({ error: PLAIN_URL }).refine(isPlainUrl, PLAIN_URL).describe('Address of the service.'),
     token: z

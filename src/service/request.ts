@@ -1,6 +1,7 @@
 /** Schemas of fields that several requests have. */
 import * as z from 'zod';
 import { onCalendar } from '../day.ts';
+import { URN_TYPES, type UrnSubject, urnTypesOf } from './names/urn.ts';
 
 export const timeout = z
   .int()
@@ -22,10 +23,18 @@ export const urnOfType = (type: string) =>
     })
     .describe(`A URN of type ${type}.`);
 
-export const urnOrName = z.union([
-  z.strictObject({ type: z.string().min(1), value: z.string().min(1) }),
-  z.string().min(1),
-]);
+/** A name or a URN. URN types that are known to identify something else are refused. */
+export function urnOrName(subject: UrnSubject) {
+  const allowed = urnTypesOf(subject);
+  const type = z
+    .string()
+    .min(1)
+    .refine((found) => allowed.includes(found) || !URN_TYPES.includes(found), {
+      error: ({ input }) =>
+        `only names and URNs of type ${allowed.join(', ')} are allowed here, found ${JSON.stringify(input)}`,
+    });
+  return z.union([z.strictObject({ type, value: z.string().min(1) }), z.string().min(1)]);
+}
 
 export const isoDay = z
   .string()

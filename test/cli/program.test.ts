@@ -49,6 +49,23 @@ describe('a command line', () => {
     expect(argsOf('--config', 'sync', '--json', 'status')).toMatchObject({ config: 'sync', json: true });
   });
 
+  it('may name a config for every command, also for one that reads none', async () => {
+    for (const { name, positionals } of commands) {
+      const needed = Object.values(positionals).flatMap(({ takes, choices }) =>
+        takes === 'one' ? [choices?.[0] ?? 'word'] : [],
+      );
+      for (const words of [
+        [name, ...needed, '--config', 'FILE'],
+        ['--config', 'FILE', name, ...needed],
+      ])
+        expect(argsOf(...words)).toMatchObject({ config: 'FILE' });
+    }
+    const { out } = await runInProcess(['completion', 'bash']);
+    expect(await runInProcess(['completion', 'bash', '--config', '/nowhere'])).toEqual({ code: 0, out, err: '' });
+    const { out: help } = await runInProcess(['completion', '--help']);
+    expect(help).not.toContain('--config');
+  });
+
   it('shows the help for the word help too', () => {
     expect(parseCommandLine(['help'], commands)).toEqual({ kind: 'help', command: undefined });
     expect(parseCommandLine(['help', 'sync'], commands)).toMatchObject({ kind: 'help', command: { name: 'sync' } });
@@ -81,7 +98,8 @@ describe('what is not known', () => {
     [['sync', '--config', '--quiet'], 'sync: --config needs a value: FILE'],
     [['--nope', 'sync'], 'sync: unknown flag --nope'],
     [['query', 'select 1', '--jsn'], 'query: unknown flag --jsn; did you mean --json?'],
-    [['docs', '--config', 'x'], 'docs: unknown flag --config'],
+    [['docs', '--confg', 'x'], 'docs: unknown flag --confg; did you mean --config?'],
+    [['schema', '--config'], 'schema: --config needs a value: FILE'],
     [['status', '--no-quiet'], 'status: unknown flag --no-quiet'],
     [['sync', '--names', 'a'], 'sync: unknown flag --names; write its value as a plain word'],
     [['snyc', '--help'], 'unknown command "snyc"; did you mean sync?'],

@@ -164,6 +164,43 @@ describe('after a sync', () => {
     expect(quiet.err).toBe('');
   });
 
+  it.each([
+    [
+      'can’t be read',
+      { SLUICE_SERVICE_TOKEN: '', SLUICE_SERVICE_TOKEN_FILE: '/nowhere/token', CI: '1' },
+      /can't be read \(ENOENT\)/,
+    ],
+    ['no header can carry', { SLUICE_SERVICE_TOKEN: 'two words', CI: '1' }, /token is not a valid header value/],
+  ])('refuses only commands that send requests if there is a token that %s', async (_, env, says) => {
+    const before = sandbox.requests().length;
+    for (const words of [['query', 'select 1 as one'], ['migrate', 'status'], ['status'], ['costs'], ['plan']])
+      expect([words, await sluice(words, { env })]).toMatchObject([words, { code: 0 }]);
+    for (const words of [['sync'], ['schedule'], ['worker'], ['check']]) {
+      const { code, out, err } = await sluice(words, { env });
+      expect([words, code]).toEqual([words, 2]);
+      expect(`${out}${err}`).toMatch(/sluice\.yaml:1:\d+: /);
+      expect(`${out}${err}`).toMatch(says);
+      expect(`${out}${err}`).not.toContain('two words');
+    }
+    expect(sandbox.requests()).toHaveLength(before);
+  });
+
+  it('refuses only commands that send alerts if the file of the webhook can’t be read', async () => {
+    const config = join(folder, 'alerts.yaml');
+    await writeFile(
+      config,
+      'alerts: { webhook: "${HOOK}" }\nsyncs: { groups: { endpoint: pronet.group, for_each: { group: ["1"] } } }\n',
+    );
+    const env = { HOOK_FILE: '/nowhere/hook', SLUICE_CONFIG: config, CI: '1' };
+    for (const words of [['alerts'], ['status'], ['plan']])
+      expect([words, await sluice(words, { env })]).toMatchObject([words, { code: 0 }]);
+    for (const words of [['alerts', 'test'], ['sync'], ['check']]) {
+      const { code, out, err } = await sluice(words, { env });
+      expect([words, code]).toEqual([words, 2]);
+      expect(`${out}${err}`).toMatch(/alerts\.yaml:1:\d+: HOOK_FILE names "\/nowhere\/hook", which can't be read/);
+    }
+  });
+
   it('shows the status', async () => {
     expect(await result('status')).toMatchObject({
       syncs: expect.arrayContaining([expect.objectContaining({ sync: 'groups', quarantined: 1 })]),

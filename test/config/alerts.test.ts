@@ -51,6 +51,14 @@ it('alerts are off without a webhook or a command, and an unset variable is no w
   expect((await load(`${HEAD}${SYNCS}`)).alerts).toBeUndefined();
 });
 
+it('alerts are off if the variable of the webhook has no valid value, and the problem is a part of the config', async () => {
+  const { alerts, unusable } = await load(of('{ webhook: "${HOOK}" }'), { HOOK: 'canary' });
+  expect([alerts, unusable?.settings]).toEqual([undefined, ['alerts.webhook']]);
+  const both = await load(of('{ webhook: "${HOOK}", command: [notify] }'), { HOOK_FILE: '/nowhere' });
+  expect(both.alerts).toMatchObject({ webhook: undefined, command: ['notify'] });
+  expect(both.unusable?.error.message).toContain('HOOK_FILE names "/nowhere", which can\'t be read (ENOENT)');
+});
+
 const WEBHOOK =
   'webhook is not an address to post to; allowed is an http or https address without a login, such as https://hooks.example.com/abc';
 it.each([

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { interpolate, parseTemplate } from '../../src/config/document/interpolate.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/document/problem.ts';
-import { HEAD, inFolder, load, loadSync, fileProblems, problemsOf } from './written.ts';
+import { HEAD, inFolder, load, loadSync, fileProblems, problemsIn, problemsOf } from './written.ts';
 
 const filled = (text: string, env: Readonly<Record<string, string>>): string | undefined => {
   const parts = parseTemplate(text);
@@ -176,10 +176,36 @@ describe('the token', () => {
     ]);
   });
 
+  const REFUSED = '1:44: token is not a valid header value; allowed are printable ASCII characters without spaces';
   it.each(['two words', 'naïve', 'line\nbreak'])('is refused unseen when no header takes it: %j', async (value) => {
-    expect(await fileProblems(config('"${T}"'), { T: value })).toEqual([
-      '1:44: token is not a valid header value; allowed are printable ASCII characters without spaces',
-    ]);
+    expect(await fileProblems(config('"${T}"'), { T: value })).toEqual([REFUSED]);
+  });
+
+  it('is absent where its variable has no valid value, and the problem is a part of the config', async () => {
+    for (const [token, env] of [
+      ['"${T}"', { T: 'two words' }],
+      ['"Bearer${T}"', {}],
+    ] as const) {
+      const { service, unusable } = await load(config(token), env);
+      expect([service.token, unusable?.settings]).toEqual([undefined, ['service.token']]);
+      expect(unusable?.error.problems).toHaveLength(1);
+    }
+    expect((await load(config('"${T}"'), { T: 'abc' })).unusable).toBeUndefined();
+  });
+
+  it('is refused for every command if the file itself contains an unusable one', async () => {
+    await expect(load(config('"two words"'))).rejects.toThrow('token is not a valid header value');
+    await expect(load(config('"${T"'))).rejects.toThrow('a variable is not closed by }');
+  });
+
+  it('is reported together with the other problems of the file', async () => {
+    const text = config('"${T}"').replace('syncs:', 'sinks: {}\nsyncs:');
+    await expect(load(text, { T: 'two words' })).rejects.toMatchObject({
+      problems: [
+        { message: REFUSED.slice('1:44: '.length) },
+        { message: expect.stringMatching(/^unknown key "sinks"/) },
+      ],
+    });
   });
 });
 
@@ -217,8 +243,17 @@ describe('a secret from a file', () => {
   });
 
   it('is refused, with its place, when it can’t be read', async () => {
-    const error = (await loadWith({}, () => ({ T_FILE: '/nowhere/t' })).catch((it: unknown) => it)) as ConfigError;
+    const error = (await loadWith({}, () => ({ T: 'abc', D_FILE: '/nowhere/d' })).catch(
+      (it: unknown) => it,
+    )) as ConfigError;
     expect(error.problems).toMatchObject([
+      { line: 2, column: 20, message: 'D_FILE names "/nowhere/d", which can\'t be read (ENOENT)' },
+    ]);
+  });
+
+  it('leaves the config usable without a token when it can’t be read', async () => {
+    expect(await loadWith({}, () => ({ T_FILE: '/nowhere/t' }))).toMatchObject({ token: undefined });
+    expect(await problemsIn(CONFIG, { T_FILE: '/nowhere/t' })).toMatchObject([
       { line: 1, column: 45, message: 'T_FILE names "/nowhere/t", which can\'t be read (ENOENT)' },
     ]);
   });

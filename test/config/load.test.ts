@@ -160,15 +160,24 @@ describe('values', () => {
     },
   );
 
-  it('take a text for a name unless it begins like a URN, where names are taken too', async () => {
+  it('take a text for a name unless it begins like a URN or with a known type of one, where names are taken too', async () => {
     const { request } = await loadSync(
-      '  a: { endpoint: pronet.search.users, request: { count: 1, title: "urn:li:x:1", location: ["geo:1", "urn:li:geo:1", { type: geo, value: 103035651 }], industry: [4] } }',
+      '  a: { endpoint: pronet.search.users, request: { count: 1, title: "urn:li:x:1", location: ["geo:1", "urn:li:geo:1", { type: geo, value: 103035651 }, "Rue: 1", "geo: 1", "area:1", "urn:li:area:1"], industry: [4], current_company: ["fsd_company:1441"] } }',
     );
     expect(request).toEqual({
       count: 1,
       title: 'urn:li:x:1',
-      location: ['geo:1', { type: 'geo', value: '1' }, { type: 'geo', value: '103035651' }],
+      location: [
+        { type: 'geo', value: '1' },
+        { type: 'geo', value: '1' },
+        { type: 'geo', value: '103035651' },
+        'Rue: 1',
+        'geo: 1',
+        'area:1',
+        { type: 'area', value: '1' },
+      ],
       industry: ['4'],
+      current_company: [{ type: 'fsd_company', value: '1441' }],
     });
   });
 

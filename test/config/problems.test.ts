@@ -187,6 +187,16 @@ describe('a request', () => {
       `  a: { ${PEOPLE}, request: { count: 1, location: [«"urn:li:geo"] } }`,
       'location is "urn:li:geo"; allowed is a name or a URN, written urn:li:TYPE:VALUE or { type: TYPE, value: VALUE }',
     ],
+    ...['«"urn:li:fsd_company:1"', '«"fsd_company:1"'].map((written): [string, string, string] => [
+      `with a URN of a company where places are taken, written ${written}`,
+      `  a: { ${PEOPLE}, request: { count: 1, location: [Berlin, ${written}] } }`,
+      `location is ${written.slice(1)}; only names and URNs of type geo are allowed here, found "fsd_company"`,
+    ]),
+    [
+      'with a URN of a person where companies are taken',
+      `  a: { ${PEOPLE}, request: { count: 1, past_company: [{ type: «fsd_profile, value: 1 }] } }`,
+      'type is "fsd_profile"; only names and URNs of type fsd_company, company, school are allowed here, found "fsd_profile"',
+    ],
     [
       'with a long text, cut short',
       `  a: { ${SEC}, request: { count: «${'x'.repeat(2000)} } }`,
@@ -242,6 +252,11 @@ describe('inputs', () => {
       'of a wrong URN type',
       '  a: { endpoint: pronet.user.education, request: { count: 1 }, for_each: { urn: ["fsd_profile:1", «"activity:2"] } }',
       'urn is "activity:2"; only URNs of type fsd_profile are allowed here, found "activity"',
+    ],
+    [
+      'of a wrong URN type where names are taken',
+      `  a: { ${PEOPLE}, request: { count: 1 }, for_each: { industry: [Retail, «"geo:2"] } }`,
+      'industry is "geo:2"; only names and URNs of type industry are allowed here, found "geo"',
     ],
     [
       'of none',

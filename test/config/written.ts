@@ -32,11 +32,10 @@ export async function inFolder<T>(
 export const load = (text: string | Uint8Array, env: Env = {}): Promise<Config> =>
   inFolder({ 'sluice.yaml': text }, (folder) => loadConfig(join(folder, 'sluice.yaml'), env));
 
-/** The problems of a text, or none when it loads. */
+/** The problems of a text, also those that only some commands report. */
 export async function problemsIn(text: string | Uint8Array, env: Env = {}): Promise<readonly Problem[]> {
   try {
-    await load(text, env);
-    return [];
+    return (await load(text, env)).unusable?.error.problems ?? [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;

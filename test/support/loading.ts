@@ -23,6 +23,8 @@ export interface TakeOptions {
   /** Another than the next. */
   readonly answerId?: number;
   readonly sync?: string;
+  /** A newer answer replaced its set of rows. */
+  readonly isSetReplaced?: boolean;
 }
 
 /** A row with every column as text: instants in UTC, the rest as Postgres prints it. */
@@ -83,8 +85,13 @@ export function expectAllAccounted({ received, loaded, unchanged, superseded, qu
 export const rowsCount = ({ written }: Receipt): number => Object.values(written).reduce((sum, rows) => sum + rows, 0);
 
 /** Loads a batch in a transaction of its own. */
-export async function loadBatch(warehouse: Warehouse, batch: Batch, answerId: number): Promise<Receipt> {
-  const context = contextOf(answerId);
+export async function loadBatch(
+  warehouse: Warehouse,
+  batch: Batch,
+  answerId: number,
+  more: Pick<LoadContext, 'isSetReplaced'> = {},
+): Promise<Receipt> {
+  const context = { ...contextOf(answerId), ...more };
   const [receipt] = await warehouse.db
     .transaction()
     .execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, [{ batch, context }]));
@@ -105,10 +112,10 @@ export function loaderOf(warehouse: Warehouse): Loader {
   return {
     warehouse,
     take: async (endpoint, request, answer, options = {}) => {
-      const answerId = options.answerId ?? last + 1;
+      const { answerId = last + 1, sync, ...more } = options;
       last = Math.max(last, answerId);
-      const batch = batchOf(endpoint, request, answer, options.sync);
-      const receipt = await loadBatch(warehouse, batch, answerId);
+      const batch = batchOf(endpoint, request, answer, sync);
+      const receipt = await loadBatch(warehouse, batch, answerId, more);
       expectAllAccounted(receipt);
       expect(receipt.received).toBe(batch.received);
       return { batch, receipt, answerId };

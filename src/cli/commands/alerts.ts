@@ -2,6 +2,7 @@
 import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
+import { requireUsable } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { column, type PrintedColumn, fields, tableOf } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
@@ -31,6 +32,7 @@ export const alerts = command({
       show(context, 'alerts/1', found, () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n');
       return EXIT.complete;
     }
+    requireUsable(config, ['alerts.webhook']);
     if (!config.alerts) {
       throw new UsageError(`alerts: ${config.file} has no webhook and no command for alerts`, {
         next: 'Add alerts: { webhook: "${SLUICE_ALERT_WEBHOOK}" } and set that variable, or add a command.',

@@ -9,7 +9,7 @@ import type { SchemaFinding } from '../../warehouse/migrate/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { requireToken } from '../credential.ts';
+import { requireToken, requireUsable } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, paint } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
@@ -28,6 +28,7 @@ export const check = command({
     const warnings: string[] = [];
     try {
       const config = await readConfig(context, flag);
+      requireUsable(config, ['service.token', 'alerts.webhook']);
       warnings.push(...config.warnings);
       checks.push(passed('config', `${config.file}: ${withNoun(config.syncs.length, 'sync')}`));
       await checkAll({ checks, warnings }, config, context);

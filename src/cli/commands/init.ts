@@ -16,7 +16,7 @@ export const init = command({
     'Write sluice.yaml, .env.example and sync.schema.json, and a .gitignore if there is none. ' +
     'On a terminal, the command asks for values that no flag sets. Without a terminal, in CI and with --json, it uses the defaults: webparser.parse, an embedded warehouse, 100 points. ' +
     'The config contains the other endpoints as comments. ' +
-    'If one of the files exists, nothing is written without --force.',
+    'If one of the files exists, nothing is written without --force. --config has no effect; --dir names the folder.',
   options: {
     dir: { type: 'text', value: 'DIR', about: 'Folder to write to (default: the working directory).' },
     warehouse: {

@@ -1,5 +1,5 @@
 /** Converts a tree to the types of a schema: source text where text is expected, and URNs in any notation. */
-import { urnOf } from '../../service/names/urn.ts';
+import { URN_TYPES, urnOf } from '../../service/names/urn.ts';
 import { type JsonSchema, takesNull, urnChoice, withoutNull } from '../json-schema.ts';
 import type { ScalarTree, Tree } from '../document/tree.ts';
 
@@ -47,11 +47,16 @@ function scalar(due: JsonSchema, tree: ScalarTree): unknown {
   }
 }
 
-/** A name may contain a colon. So where names are allowed too, only a text with the prefix of a URN is a URN. */
+/**
+ * A name may contain a colon. So where names are allowed too, a text is a URN only if it begins with `urn:li:` or with a
+ * known type.
+ */
 function urnFrom(tree: ScalarTree, only: boolean): unknown {
   if (isNull(tree)) return null;
-  if (!only && !tree.text.startsWith('urn:li:')) return tree.text;
-  return urnOf(tree.text) ?? (only ? tree.text : {});
+  const urn = urnOf(tree.text);
+  if (only) return urn ?? tree.text;
+  if (tree.text.startsWith('urn:li:')) return urn ?? {};
+  return urn && URN_TYPES.includes(urn.type) ? urn : tree.text;
 }
 
 function choice(choices: readonly JsonSchema[], tree: ScalarTree): unknown {

@@ -187,9 +187,9 @@ async function commit(
     const receipts = await load(
       executor,
       options.targetSchema ?? warehouse.schema,
-      group.map(({ batch, answer: { id, runId, receivedAt } }) => ({
+      group.map(({ batch, answer: { id, runId, receivedAt }, isSetReplaced }) => ({
         batch,
-        context: { answerId: id, runId, receivedAt },
+        context: { answerId: id, runId, receivedAt, isSetReplaced },
       })),
     );
     const results = resultsOf(group, receipts);

@@ -28,6 +28,8 @@ export interface LoadTarget {
 /** A stored answer, with its own target if that differs from the target in the options. */
 export interface AnswerToLoad extends StoredAnswer {
   readonly target?: LoadTarget | undefined;
+  /** A newer answer already replaced its set of rows; absent, this is not known. */
+  readonly isSetReplaced?: boolean;
 }
 
 /** Options for reading answers. */
@@ -53,6 +55,7 @@ export interface ParsedAnswer extends SizedBatch {
   readonly fault?: string | undefined;
   /** A forgotten entity was removed from the body, so the stored body must be replaced too. */
   readonly isRedacted: boolean;
+  readonly isSetReplaced: boolean;
 }
 
 /** Yields each parsed answer on demand, and lets other work run in between, such as the load of earlier answers. */
@@ -62,7 +65,7 @@ export async function* parseAnswers(
   forgotten: Forgotten | undefined,
 ): AsyncGenerator<ParsedAnswer, undefined> {
   const settled = recently();
-  for await (const { target = options, ...given } of answers) {
+  for await (const { target = options, isSetReplaced = false, ...given } of answers) {
     // An answer that comes again for another request already had its first load.
     const kept = forgotten && withoutForgotten(given, forgotten);
     const clean = kept ? { ...given, body: kept } : given;
@@ -78,6 +81,7 @@ export async function* parseAnswers(
       identity,
       settles,
       isRedacted,
+      isSetReplaced,
       bytes: answer.body.byteLength,
       ...parse(answer, { ...identity, sync }, options),
     };

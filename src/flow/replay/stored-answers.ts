@@ -6,6 +6,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { AnswerToLoad, LoadTarget } from '../ingest/read-answer.ts';
+import { answersWithReplacedSet } from './replaced-sets.ts';
 
 /** Which answers are replayed. */
 export interface AnswerSelection {
@@ -44,21 +45,35 @@ function* pagesOf(due: readonly AnswerToReplay[]): Generator<AnswerToReplay[]> {
   if (page.length > 0) yield page;
 }
 
+export interface ReadStoredOptions extends RetryEffects {
+  /** Schema of the tables to fill; absent, they are the present ones, which newer answers may have changed. */
+  readonly targetSchema?: string;
+}
+
 /** Reads the bodies of the answers, a page at a time; leaves out what was pruned since they were listed. */
 export async function* readStored(
   ops: Ops,
   listed: readonly AnswerToReplay[],
-  effects: RetryEffects,
+  options: ReadStoredOptions,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerToLoad> {
   for (const page of pagesOf(listed)) {
     if (signal.aborted) return;
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
-    const answers = await retryTransient(() => readAnswers(ops, ids), effects);
-    for (const { answerId, ...target } of page) {
-      if (signal.aborted) return;
+    const answers = await retryTransient(() => readAnswers(ops, ids), options);
+    const read = page.flatMap(({ answerId, ...target }) => {
       const answer = answers.get(answerId);
-      if (answer) yield { ...answer, target };
+      if (!answer) return [];
+      const { endpoint, requestKey } = answer;
+      return [{ answer, target, answerId, endpoint, sync: target.sync, requestKey, ...target.identity }];
+    });
+    const replaced =
+      options.targetSchema === undefined
+        ? await retryTransient(() => answersWithReplacedSet(ops, read), options)
+        : new Set();
+    for (const it of read) {
+      if (signal.aborted) return;
+      yield { ...it.answer, target: it.target, isSetReplaced: replaced.has(it) };
     }
   }
 }

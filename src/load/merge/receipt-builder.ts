@@ -8,6 +8,8 @@ export interface LoadContext {
   readonly runId: string;
   /** RFC 3339; when the answer was received, never the time of the load. */
   readonly receivedAt: string;
+  /** A newer answer replaced its set, maybe with no rows, so it adds nothing to it; absent, the stored rows show that. */
+  readonly isSetReplaced?: boolean;
 }
 
 /** The rows of one answer, and their metadata. */

@@ -15,6 +15,7 @@ interface BridgeQuestion {
   /** The answer's index among those that are loaded together. */
   readonly answer: number;
   readonly answerId: string;
+  readonly isReplaced: boolean;
   readonly questionCells: Row;
   readonly complete: boolean;
   /** By key. */
@@ -80,19 +81,19 @@ const arraysOf = (names: readonly string[], rows: readonly Row[]): string[] =>
   names.map((name) => arrayLiteral(rows.map((row) => row[name] ?? null)));
 
 const questionsOf = (table: BridgeTable, group: readonly LoadItem[]): BridgeQuestion[] =>
-  group.flatMap(({ batch: { bridge }, context: { answerId } }, answer): BridgeQuestion[] => {
+  group.flatMap(({ batch: { bridge }, context }, answer): BridgeQuestion[] => {
     if (bridge?.table !== table.name) return [];
+    const { answerId, isSetReplaced: isReplaced = false } = context;
     const { questionCells, complete } = bridge;
-    const rows = bridge.rows.map((cells): Row => ({ ...questionCells, ...cells, _answer_id: answerId }));
-    return [
-      { answer, answerId, questionCells, complete, rows: new Map(rows.map((row) => [keyOf(table.key, row), row])) },
-    ];
+    const cells = bridge.rows.map((row): Row => ({ ...questionCells, ...row, _answer_id: answerId }));
+    const rows = new Map(cells.map((row) => [keyOf(table.key, row), row]));
+    return [{ answer, answerId, isReplaced, questionCells, complete, rows }];
   });
 
-/** Returns what an answer changes in the bridge of its question; nothing if a newer answer wrote it. */
+/** Returns what an answer changes in the bridge of its question; nothing if a newer answer wrote or replaced it. */
 function changesOf(table: BridgeTable, stored: readonly RowTexts[], question: BridgeQuestion): Changes {
-  const { rows: returned, complete, answerId } = question;
-  if (stored.some((row) => isNewer(row, answerId))) return { question, fresh: [], moved: [], gone: [] };
+  const { rows: returned, complete, answerId, isReplaced } = question;
+  if (isReplaced || stored.some((row) => isNewer(row, answerId))) return { question, fresh: [], moved: [], gone: [] };
   const known = new Map(stored.map((row) => [keyOf(table.key, row), row]));
   return {
     question,

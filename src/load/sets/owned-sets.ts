@@ -58,13 +58,14 @@ const lockOf = (text: string): number => hash('sha256', text, 'buffer').readInt3
 interface OwnedSet {
   readonly answer: number;
   readonly answerId: string;
+  readonly isReplaced: boolean;
   readonly owner: NonNullable<Batch['owner']>;
   readonly rows: readonly RootRow[];
 }
 
 /** The sets of one table that a group of answers reports. */
 export interface OwnedSets {
-  /** Returns the indexes of late answers: a newer one wrote the owner's set, so they add nothing. */
+  /** Returns the indexes of late answers: a newer one wrote or replaced the owner's set, so they add nothing. */
   readonly late: () => Promise<ReadonlySet<number>>;
   /** Returns the rows that complete answers, except late ones, do not list. */
   readonly deletedRows: (late: ReadonlySet<number>) => Promise<readonly DeletedRow[]>;
@@ -73,11 +74,13 @@ export interface OwnedSets {
 /** Returns the sets of this table; an answer whose owner has no key has none. */
 export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, group: readonly LoadItem[]): OwnedSets {
   const names = table.resource.owner ?? [];
-  const sets = group.flatMap(({ batch, context: { answerId } }, answer): OwnedSet[] => {
-    const { owner, roots } = batch;
-    const isNamed = owner?.table === table.name && !Object.values(owner.key).includes(null);
-    return isNamed ? [{ answer, answerId, owner, rows: roots.get(table.name) ?? [] }] : [];
-  });
+  const sets = group.flatMap(
+    ({ batch, context: { answerId, isSetReplaced: isReplaced = false } }, answer): OwnedSet[] => {
+      const { owner, roots } = batch;
+      const isNamed = owner?.table === table.name && !Object.values(owner.key).includes(null);
+      return isNamed ? [{ answer, answerId, isReplaced, owner, rows: roots.get(table.name) ?? [] }] : [];
+    },
+  );
   const stored = (of: readonly OwnedSet[]) =>
     rowsOfOwners(
       run,
@@ -93,8 +96,8 @@ export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, gr
         sets.map(({ owner }) => keyOf(names, owner.key)),
       );
       const rows = await stored(sets);
-      const isLate = ({ owner, answerId }: OwnedSet): boolean =>
-        (rows.get(keyOf(names, owner.key)) ?? []).some((row) => isNewer(row, answerId));
+      const isLate = ({ owner, answerId, isReplaced }: OwnedSet): boolean =>
+        isReplaced || (rows.get(keyOf(names, owner.key)) ?? []).some((row) => isNewer(row, answerId));
       return new Set(sets.filter(isLate).map(({ answer }) => answer));
     },
     deletedRows: async (late) => {

@@ -2,11 +2,12 @@
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { cappedByCount } from '../paging.ts';
+import type { UrnSubject } from '../names/urn.ts';
 import { count, timeout, TOP_LEVEL_INDUSTRIES, urnOrName } from '../request.ts';
 import { pronetUser } from '../resources/pronet-people.ts';
 
 const term = (about: string) => z.string().default('').describe(about);
-const names = (about: string) => z.array(urnOrName).nullish().describe(about);
+const names = (subject: UrnSubject, about: string) => z.array(urnOrName(subject)).nullish().describe(about);
 
 export const pronetSearchUsers = endpoint({
   name: 'pronet.search.users',
@@ -22,11 +23,11 @@ export const pronetSearchUsers = endpoint({
     title: term('Exact word in the title.'),
     company_keywords: term('Exact word in the company’s name.'),
     school_keywords: term('Exact word in the school’s name.'),
-    current_company: names('Current companies: URNs or names.'),
-    past_company: names('Former companies: URNs or names.'),
-    location: names('Places: URNs or names.'),
-    industry: names('Industries: URNs or names.'),
-    education: names('Schools: URNs or names.'),
+    current_company: names('organization', 'Current companies: URNs or names.'),
+    past_company: names('organization', 'Former companies: URNs or names.'),
+    location: names('place', 'Places: URNs or names.'),
+    industry: names('industry', 'Industries: URNs or names.'),
+    education: names('organization', 'Schools: URNs or names.'),
   }),
   facets: ['current_company', 'past_company', 'location', 'industry', 'education'],
   shorthands: {

@@ -15,3 +15,20 @@ export function urnOf(written: string): Urn | undefined {
 
 /** URN types of organizations. Any other type counts as a person where the entity is one of the two. */
 export const COMPANY_URN_TYPES: readonly string[] = ['fsd_company', 'company', 'school'];
+
+/** Known URN types by what they identify. The contract names only some of them, so the service may know more. */
+const TYPES_BY_SUBJECT = {
+  organization: COMPANY_URN_TYPES,
+  place: ['geo'],
+  industry: ['industry'],
+  person: ['fsd_profile', 'member'],
+  post: ['activity'],
+  group: ['group'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+export type UrnSubject = keyof typeof TYPES_BY_SUBJECT;
+
+/** All known URN types. */
+export const URN_TYPES: readonly string[] = Object.values(TYPES_BY_SUBJECT).flat();
+
+/** The known URN types of a subject. */
+export const urnTypesOf = (subject: UrnSubject): readonly string[] => TYPES_BY_SUBJECT[subject];

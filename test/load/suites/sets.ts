@@ -10,8 +10,11 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
       const loader = await openLoader();
       const requestOf = (count: number) => ({ urn: { type: 'fsd_profile', value: person }, count });
       return {
-        take: (count: number, items: readonly unknown[], answerId?: number) =>
-          loader.take('pronet.user.education', requestOf(count), items, answerId === undefined ? {} : { answerId }),
+        take: (count: number, items: readonly unknown[], answerId?: number, isSetReplaced = false) =>
+          loader.take('pronet.user.education', requestOf(count), items, {
+            isSetReplaced,
+            ...(answerId !== undefined && { answerId }),
+          }),
         majors: async () =>
           (await loader.rows('pronet_user_educations', { user_urn_value: person })).map(({ major }) => major),
       };
@@ -70,6 +73,18 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
       expect((await it.take(9, [], answerId - 2)).receipt).toMatchObject({ received: 0 });
       expect(await it.majors()).toEqual(['a', 'b']);
     });
+
+    it('an older answer whose set was replaced brings no row back, although no newer row shows it', async () => {
+      const it = await begin('emptied');
+      const { answerId } = await it.take(9, ['a', 'b'].map(school));
+      await it.take(9, []);
+      expect((await it.take(9, ['a', 'b'].map(school), answerId, true)).receipt).toMatchObject({
+        received: 2,
+        superseded: 2,
+        written: {},
+      });
+      expect(await it.majors()).toEqual([]);
+    });
   });
 
   describe('hits of a search', () => {
@@ -78,9 +93,16 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
       (await (await openLoader()).rows('pronet_user_search_hits', { sync }))
         .map((row) => `${row['position']} ${row['user_urn_value']}`)
         .toSorted();
-    const search = async (sync: string, count: number, items: readonly object[], answerId?: number) =>
+    const search = async (
+      sync: string,
+      count: number,
+      items: readonly object[],
+      answerId?: number,
+      isSetReplaced = false,
+    ) =>
       (await openLoader()).take('pronet.search.users', { title: 'hits', count }, items, {
         sync,
+        isSetReplaced,
         ...(answerId !== undefined && { answerId }),
       });
 
@@ -112,6 +134,13 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
       await search('late', 9, people('h2', 'h3'), answerId - 1);
       expect(await hitsOf('late')).toEqual(['0 h1']);
       expect((await search('late', 9, people('h1'))).receipt.written).toEqual({});
+    });
+
+    it('stay removed when an answer whose set was replaced is loaded again', async () => {
+      const { answerId } = await search('removed', 9, people('h1', 'h2'));
+      await search('removed', 9, people('h1'));
+      await search('removed', 9, people('h1', 'h2'), answerId, true);
+      expect(await hitsOf('removed')).toEqual(['0 h1']);
     });
   });
 

@@ -1,0 +1,59 @@
+/** Lists of rows after answers are loaded again: what a newer complete answer removed stays removed. */
+import { expect, it } from 'vitest';
+import { anyWarehouse } from '../support/warehouse.ts';
+import { select } from './rows.ts';
+import { sceneIn, service } from './scene.ts';
+
+anyWarehouse('an answer that is loaded again after a newer one', (open) => {
+  const CONFIG = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: t, count: 9 } }
+  same_people: { endpoint: pronet.search.users, request: { title: t, count: 9 } }
+  schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:p", count: 3 } }
+`;
+  const person = (value: string) => ({ urn: { type: 'fsd_profile', value }, name: value });
+  const school = (major: string) => ({ company: { name: major }, major });
+  const BROKEN = 'neither a person nor a school';
+  type Reply = { readonly status?: number; readonly body: readonly unknown[] };
+  /** A scene after each pair of replies was synced, and a function that reads its rows with their answers. */
+  const sceneOf = async (rounds: readonly { people: Reply; schools: Reply; names?: string[] }[]) => {
+    let round = rounds[0];
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => (endpoint === 'pronet.search.users' ? round?.people : round?.schools),
+    });
+    for (round of rounds) await scene.sync(CONFIG, { names: round.names ?? ['people', 'schools'] });
+    const rows = `select concat_ws(' ', sync, user_urn_value, _answer_id) as row from sluice.pronet_user_search_hits
+      union all select concat_ws(' ', major, _answer_id) from sluice.pronet_user_educations order by 1`;
+    return { scene, rows: async () => (await select<{ row: string }>(scene.warehouse, rows)).map(({ row }) => row) };
+  };
+
+  it('brings back no row of a list that the newer one removed', async () => {
+    const { scene, rows } = await sceneOf([
+      { people: { body: [person('a'), person('b'), BROKEN] }, schools: { body: [school('x'), BROKEN] } },
+      { people: { body: [person('a')] }, schools: { body: [] } },
+    ]);
+    expect(await rows()).toEqual(['people a 1']);
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 2, quarantined: 2, written: {} });
+    expect(await rows()).toEqual(['people a 1']);
+    // A rebuild loads the older answer into empty tables, where no newer one replaced anything.
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await rows()).toEqual(['people a 1']);
+  });
+
+  it('adds its rows if the newer one is of another sync, of status 412 or not complete', async () => {
+    const schools = { body: ['x', 'y'].map(school) };
+    const incomplete = [{ body: [school('x'), BROKEN] }, { body: ['x', 'y', 'z'].map(school) }];
+    for (const newer of [{ status: 412, body: [] }, ...incomplete]) {
+      const { scene, rows } = await sceneOf([
+        { people: { body: [person('a'), person('b')] }, schools },
+        { people: { body: [person('a')] }, schools: newer, names: ['same_people', 'schools'] },
+      ]);
+      const before = await rows();
+      expect(before.slice(0, 5)).toEqual(['people a 1', 'people b 1', 'same_people a 3', 'x 2', 'y 2']);
+      await select(scene.warehouse, 'delete from sluice.pronet_user_search_hits returning sync');
+      await select(scene.warehouse, 'delete from sluice.pronet_user_educations returning major');
+      expect(await scene.replay()).toMatchObject({ exitCode: 0 });
+      expect(await rows()).toEqual(before);
+    }
+  });
+});
