@@ -41,7 +41,7 @@ export const answersWithin = (ops: Ops, requests: readonly RequestWithin[]) =>
     .innerJoinLateral(
       ops
         .selectFrom('answers')
-        .select(['id', 'status', 'unreadable', 'body'])
+        .select(['id', 'received_at', 'status', 'unreadable', 'body'])
         .where(sql<boolean>`request_key = t.request_key and received_at between t.since and t.until`)
         .offset(0)
         .as('a'),
@@ -63,15 +63,19 @@ export async function freshAnswersByKey(
   for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
     const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
       // An answer without its body cannot fill a bridge.
+      // Whether an answer serves is decided by ids, as in `freshAnswer`.
       .select([
         't.request_key',
-        sql<string | null>`max(a.id) filter (where not a.unreadable and a.body is not null)`.as('id'),
+        // Not the highest id: an answer that the spool brought late is older than its id.
+        sql<string | null>`(array_agg(a.id order by a.received_at desc, a.id desc)
+          filter (where not a.unreadable and a.body is not null))[1]`.as('id'),
+        sql<string | null>`max(a.id) filter (where not a.unreadable and a.body is not null)`.as('read'),
         sql<string | null>`max(a.id) filter (where a.unreadable)`.as('unread'),
       ])
       .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
       .execute();
-    for (const { request_key: key, id, unread } of rows)
-      if (id !== null && BigInt(unread ?? 0) < BigInt(id)) found.set(key, id);
+    for (const { request_key: key, id, read, unread } of rows)
+      if (id !== null && read !== null && BigInt(unread ?? 0) < BigInt(read)) found.set(key, id);
   }
   return found;
 }

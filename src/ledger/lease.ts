@@ -3,6 +3,7 @@
  */
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import { HeldError } from '../errors.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 export interface Lease {
@@ -116,20 +117,23 @@ export async function handOver(ops: Ops, { name, token }: Lease, holder: string)
  * Throws a HeldError unless this process still holds the lease and its outer leases. Inside a transaction they cannot
  * be acquired over until its end. Heartbeats are not blocked, because a shared run has many.
  */
-export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
-  for (const { name, token } of withOuterLeases(lease)) {
-    const held = await ops
-      .selectFrom('leases')
-      .select('name')
-      .where('name', '=', name)
-      .where('token', '=', token)
-      .forKeyShare()
-      .executeTakeFirst();
-    if (!held)
-      throw new HeldError(`The lease of ${name} was taken over by another run.`, {
-        next: 'This run loaded nothing; let the other run finish.',
-      });
-  }
+export const assertLease = (ops: Ops, lease: Lease): Promise<void> => assertLeases(ops, [lease]);
+
+/** Asserts several leases as `assertLease` does, with one statement. */
+export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<void> {
+  const all = leases.flatMap(withOuterLeases);
+  const rows = await ops
+    .selectFrom('leases')
+    .select(['name', 'token'])
+    .where('name', '=', sql<string>`any(${arrayLiteral(all.map(({ name }) => name))}::text[])`)
+    .forKeyShare()
+    .execute();
+  const held = new Map(rows.map(({ name, token }) => [name, token]));
+  const lost = all.find(({ name, token }) => held.get(name) !== token);
+  if (lost)
+    throw new HeldError(`The lease of ${lost.name} was taken over by another run.`, {
+      next: 'This run loaded nothing; let the other run finish.',
+    });
 }
 
 /** An SQL condition that the lease and its outer leases are held. */

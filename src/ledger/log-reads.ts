@@ -47,11 +47,24 @@ export async function logReadStart(ops: Ops, runId: string): Promise<Date | unde
 }
 
 /**
- * SQL for the ids of other syncs' log reads, while no sync reads the log itself. Their few ranges must not pass for the
- * complete spending.
+ * A query for the ids of other syncs' log reads, while no sync reads the log itself, or none did until an instant. Their
+ * few ranges must not pass for the complete spending.
  */
-export const standaloneLogReads = (opsSchema: string) => {
-  const runs = sql.id(opsSchema, 'runs');
-  return sql`select r.id from ${runs} r where r.endpoint = ${LOG_ENDPOINT} and strpos(r.sync, ${MARK}) > 0
-    and not exists (select from ${runs} o where o.endpoint = ${LOG_ENDPOINT} and strpos(o.sync, ${MARK}) = 0)`;
-};
+export const standaloneLogReads = (ops: Ops, until?: Date) =>
+  ops
+    .selectFrom('runs as n')
+    .select('n.id')
+    .where('n.endpoint', '=', LOG_ENDPOINT)
+    .where(sql<boolean>`strpos(n.sync, ${MARK}) > 0`)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('runs as o')
+            .select('o.id')
+            .where('o.endpoint', '=', LOG_ENDPOINT)
+            .where(sql<boolean>`strpos(o.sync, ${MARK}) = 0`)
+            .$if(until !== undefined, (all) => all.where('o.started_at', '<=', until as Date)),
+        ),
+      ),
+    );

@@ -80,6 +80,20 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect(await schemas(scene)).toEqual(['day_0', 'day_2']);
   });
 
+  it('have no rows of log reads from a time when no sync read the log', async () => {
+    const scene = await sceneIn(await open());
+    const groups = '{ endpoint: pronet.group, for_each: { group: ["1001", "1002"] } }';
+    await scene.sync(`${service()}\nbudget: { per_run: 100 }\nsyncs: { groups: ${groups} }\n`);
+    const at = scene.clock.now();
+    scene.clock.advance(DAY_MS);
+    await scene.sync(`${service()}\nsyncs: { costs: { endpoint: token.requests } }\n`);
+
+    expect(await asOf(scene, at, 'march')).toMatchObject({ left: 0, answers: 2 });
+    expect(await select(scene.warehouse, 'select id from march.fact_request_costs')).toEqual([]);
+    await asOf(scene, scene.clock.now(), 'later');
+    expect(await select(scene.warehouse, 'select id from later.fact_request_costs')).not.toEqual([]);
+  });
+
   it('are not loaded from pruned answers, and no schema of users is dropped', async () => {
     const scene = await sceneIn(await open());
     const [first, second] = await lived(scene, 2);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
 import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/flow/erasure/forget.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
@@ -14,8 +14,9 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { tracesOf } from '../support/traces.ts';
-import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse, eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
+import { disturbedAt, expireLeases } from './crash.ts';
 import { type Rows, rowsOf, select } from './rows.ts';
 import { countingIds, openScene, type Scene, sceneIn, service } from './scene.ts';
 
@@ -380,4 +381,26 @@ anyWarehouse('forgetting', (open, kind) => {
     const receipts = JSON.stringify(await select(warehouse, 'select * from sluice_ops.erasures'));
     expect(gone.filter((text) => text.length > 4 && receipts.includes(text))).toEqual([]);
   }, 300_000);
+});
+
+describe('forgetting while a replay pauses', () => {
+  const open = postgresWarehouses();
+
+  it('takes its leases, and the replay ends without loading the entity again', async () => {
+    const scene = await sceneIn(await open());
+    expect((await scene.sync(CONFIG, { names: ['microbloggers'] })).exitCode).toBe(0);
+    const entity = await entityIn(scene.warehouse, 'microblog_users', 'true');
+    // By then the replay has read which entities are forgotten, and the bodies of its answers.
+    const point = { when: 'after', statement: /"a"\."body", "a"\."encoding"/, nth: 1 } as const;
+    const pausing = disturbedAt(scene.warehouse, point, async () => {
+      await expireLeases(scene.warehouse);
+      expect(await forgetIn(scene, entity)).toMatchObject({ found: true });
+    });
+
+    const replay = scene.replay({}, undefined, undefined, pausing);
+
+    await expect(replay).rejects.toThrow('The lease of sync:microbloggers was taken over');
+    await expect(replay).rejects.toThrow(HeldError);
+    expect(await tracesOf(scene.warehouse, entity.texts)).toEqual([]);
+  });
 });

@@ -1,6 +1,7 @@
 /** Two processes on one Postgres: one of them has a sync at a time, and who comes back late changes nothing. */
 import type { Clock } from './clock.ts';
 import { describe, expect, it } from 'vitest';
+import type { Responded } from '../../src/sandbox/options.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { expireLeases } from './crash.ts';
 import { door, until } from '../control/limiter-calls.ts';
@@ -86,7 +87,8 @@ describe('the lease of a sync', () => {
     ).toEqual([{ n: 0 }]);
   });
 
-  it('taken over while a call is in flight: both answers are kept, and the run that has the lease ends well', async () => {
+  /** Takes the run over while its call for group 1002 is in flight; each of both calls gets the answer of its number. */
+  const takenOverInFlight = async (answer: (call: number) => Responded | undefined) => {
     const [second, again] = [door(), door()];
     const [held, heldAgain] = [door(), door()];
     let times = 0;
@@ -94,10 +96,11 @@ describe('the lease of a sync', () => {
       respond: async ({ body }) => {
         if ((body as { group: string }).group !== '1002') return undefined;
         times += 1;
-        const [arrived, released] = times === 1 ? [held, second] : [heldAgain, again];
+        const call = times;
+        const [arrived, released] = call === 1 ? [held, second] : [heldAgain, again];
         arrived.open();
         await released.opened;
-        return undefined;
+        return answer(call);
       },
     });
     const late = scene.sync(config(GROUPS));
@@ -109,13 +112,34 @@ describe('the lease of a sync', () => {
     second.open();
     expect(only(await late).exitCode).toBe(7);
     again.open();
+    return { scene, owner: only(await owner) };
+  };
 
-    expect(only(await owner)).toMatchObject({ exitCode: 0, state: 'complete', continued: true, left: 0, inDoubt: 0 });
+  it('taken over while a call is in flight: both answers are kept, and the run that has the lease ends well', async () => {
+    const { scene, owner } = await takenOverInFlight(() => undefined);
+
+    expect(owner).toMatchObject({ exitCode: 0, state: 'complete', continued: true, left: 0, inDoubt: 0 });
     const sums =
       "select count(*)::int as n, count(loaded_at)::int as loaded, count(distinct request_id)::int as requests from sluice_ops.answers where sync = 'groups'";
     expect(await select(scene.warehouse, sums)).toEqual([{ n: 4, loaded: 4, requests: 3 }]);
     expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
     expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: 3 }]);
+  });
+
+  it('taken over while a call is in flight: a replay loads both answers, and a rebuild keeps the rows of both', async () => {
+    const { scene } = await takenOverInFlight((call) => ({
+      body: [{ urn: { type: 'group', value: `of call ${call}` }, name: 'n', url: 'u' }],
+    }));
+    const groups = () => select(scene.warehouse, 'select urn_value as value from sluice.pronet_groups order by 1');
+    const both = await groups();
+    expect(both).toHaveLength(4);
+    expect(both).toEqual(expect.arrayContaining([{ value: 'of call 1' }, { value: 'of call 2' }]));
+
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, answers: 4 });
+    expect(await groups()).toEqual(both);
+    await select(scene.warehouse, 'delete from sluice.pronet_groups returning name');
+    expect(await scene.replay()).toMatchObject({ exitCode: 0, answers: 4 });
+    expect(await groups()).toEqual(both);
   });
 
   it('is kept alive by a heartbeat, by the clock of the database', async () => {

@@ -151,6 +151,22 @@ describe('a lost answer', () => {
     expect(await select(warehouse, listed)).toEqual([{ attempt: 1 }]);
   });
 
+  it('whose verdict dies with the process is resolved again, and no row of the log stays', async () => {
+    const scene = await sceneIn(await open(), { faults: [at(2, CUT)] });
+    const point = { when: 'before', statement: /^delete from "sluice"\."fact_request_costs"/, nth: 1 } as const;
+    const dying = dyingAt(scene.warehouse, point);
+    await expect(scene.sync(GROUPS, { warehouse: dying.warehouse })).rejects.toThrow(Died);
+    await expireLeases(scene.warehouse);
+    const costs = () => select(scene.warehouse, 'select count(*)::int as n from sluice.fact_request_costs');
+    expect(await costs()).not.toEqual([{ n: 0 }]);
+
+    expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, state: 'complete', continued: true });
+
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'paid_and_lost', points: 1, in_log: true }]);
+    expect(await points(scene)).toBe(paid(scene));
+    expect(await costs()).toEqual([{ n: 0 }]);
+  });
+
   it('whose log could not be read is not looked for each time', async () => {
     const every: Fault[] = [1, 3, 5].map((nth) => at(nth, CUT));
     const scene = await sceneIn(await open(), { faults: [...every, logFails({ kind: 'status', status: 404 })] });

@@ -1,6 +1,7 @@
 /** Prices that differ from every guess: learned from the log, quoted, kept within limits, and scored. */
 import { expect, it } from 'vitest';
 import { anyWarehouse } from '../support/warehouse.ts';
+import { dyingAt, expireLeases } from './crash.ts';
 import { select } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
@@ -141,5 +142,49 @@ syncs:
       ),
     );
     expect(run).toMatchObject({ quarantined: 1, points: 10, quote: { low: 1, likely: 10, most: 10 } });
+  });
+});
+
+anyWarehouse('rows of the log that a limit needs', (open) => {
+  const LIMITED = groups(NAMES, 'budget: { per_run: 100 }');
+  const costs = (scene: Scene) => select(scene.warehouse, 'select count(*)::int as n from sluice.fact_request_costs');
+
+  it('do not stay without a sync of the log, and no replay brings them back', async () => {
+    const scene = await sceneIn(await open(), { respond, ...SEVEN });
+    expect(only(await scene.sync(LIMITED))).toMatchObject({ exitCode: 0, points: 56 });
+    expect(await costs(scene)).toEqual([{ n: 0 }]);
+
+    expect((await scene.replay()).written).toEqual({});
+    expect(await costs(scene)).toEqual([{ n: 0 }]);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, answers: 8 });
+    expect(await costs(scene)).toEqual([{ n: 0 }]);
+    // The log reads are no gap of the tables.
+    await select(
+      scene.warehouse,
+      "update sluice_ops.answers set body = null, pruned_at = now() where sync = 'groups:log' returning id",
+    );
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, gone: null });
+  });
+
+  it('stay with a sync of the log, and a replay loads them', async () => {
+    const scene = await sceneIn(await open(), { respond, ...SEVEN });
+    await scene.sync(COSTS);
+    await scene.sync(LIMITED);
+    const before = await costs(scene);
+    expect(before).not.toEqual([{ n: 0 }]);
+    await scene.replay({ rebuild: true });
+    expect(await costs(scene)).toEqual(before);
+  });
+
+  it('that a dead process left are removed by the run that continues', async () => {
+    const scene = await sceneIn(await open(), { respond, ...SEVEN });
+    const point = { when: 'before', statement: /^delete from "sluice"\."fact_request_costs"/, nth: 1 } as const;
+    const dying = dyingAt(scene.warehouse, point);
+    await expect(scene.sync(LIMITED, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    expect(await costs(scene)).not.toEqual([{ n: 0 }]);
+
+    expect(only(await scene.sync(LIMITED))).toMatchObject({ exitCode: 0, continued: true, points: 56 });
+    expect(await costs(scene)).toEqual([{ n: 0 }]);
   });
 });

@@ -221,22 +221,25 @@ eachWarehouse('what waits on the disk', (open) => {
     expect(await answersOf(scene.warehouse)).toEqual([{ n: 7, unloaded: 0 }]);
   });
 
-  it('and was requested again meanwhile undoes nothing that the newer answer reported', async () => {
-    let version = 'old';
+  /** A scene whose groups all have the name of the present version. */
+  const versioned = async () => {
+    const version = { name: 'old' };
     const group = (id: unknown) => ({
       urn: { type: 'group', value: String(id) },
-      name: version,
+      name: version.name,
       url: 'u',
       member_count: 1,
     });
-    const scene = await sceneIn(
-      await open(),
-      holding(({ body }) => ({ body: [group((body as { group: string }).group)] })),
-    );
+    const respond = holding(({ body }) => ({ body: [group((body as { group: string }).group)] }));
+    return { scene: await sceneIn(await open(), respond), version };
+  };
+
+  it('and was requested again meanwhile undoes nothing that the newer answer reported', async () => {
+    const { scene, version } = await versioned();
     const spool = await spoolOf();
     const config = CONFIG.replace('"1006"] }', '"1006"] }, max_age: 30d');
     const { files } = await interrupted(scene, spool, config);
-    version = 'new';
+    version.name = 'new';
     scene.clock.advance(60_000);
     // As on another machine, which does not have the spool.
     await rename(spool.folder, `${spool.folder}.away`);
@@ -259,6 +262,34 @@ eachWarehouse('what waits on the disk', (open) => {
     expect(await select(scene.warehouse, late)).toEqual(
       files.map(() => ({ received: 1, superseded: 1, loaded: 0, done: true })),
     );
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
+  });
+
+  it('and was bought by another sync meanwhile undoes nothing that the newer answer reported', async () => {
+    const { scene, version } = await versioned();
+    const spool = await spoolOf();
+    const { files } = await interrupted(scene, spool);
+    version.name = 'new';
+    scene.clock.advance(60_000);
+    const other = CONFIG.replace('  groups:', '  others:');
+    expect(only(await scene.sync(other, { effects: { spool: await spoolOf() } }))).toMatchObject({ sent: 6 });
+    const before = await rowsOf(scene.warehouse);
+    boughtIn(scene);
+
+    const run = only(await scene.sync(CONFIG, { effects: { spool } }));
+
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: true, fresh: files.length, left: 0 });
+    expect(boughtIn(scene)).toHaveLength(6 - files.length);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
+    expect(await rowsOf(scene.warehouse)).toEqual(before);
+    const late = `select received::int, superseded::int, loaded::int, loaded_at is not null as done
+      from sluice_ops.answers where sync = 'groups' order by id limit ${files.length}`;
+    expect(await select(scene.warehouse, late)).toEqual(
+      files.map(() => ({ received: 1, superseded: 1, loaded: 0, done: true })),
+    );
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await rowsOf(scene.warehouse)).toEqual(before);
   });
 
   it('cannot be read: that is reported, and the sync continues', async () => {

@@ -10,7 +10,7 @@ import type { Effects } from '../effects.ts';
 import { readForgotten } from '../erasure/store.ts';
 import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { learnNames } from '../../control/freshness/identities.ts';
-import { assertLease, type Lease } from '../../ledger/lease.ts';
+import { assertLeases, type Lease } from '../../ledger/lease.ts';
 import { recordPresence } from '../../ledger/presence/record-presence.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -45,8 +45,8 @@ export interface IngestResult {
 }
 
 export interface IngestOptions extends AnswerParseOptions, Omit<Effects, 'newId'> {
-  /** Checked inside the transaction, so that a holder that wakes up late is refused. */
-  readonly lease?: Lease;
+  /** Checked inside the transaction, so that a holder that wakes up late is refused; absent, the work needs no lease. */
+  readonly leases?: readonly Lease[];
   /** More work that commits in the same transaction as the rows of these answers. */
   readonly onCommit?: (ops: Ops, results: readonly IngestResult[]) => Promise<void>;
   readonly checkpoint?: OnCheckpoint | undefined;
@@ -182,7 +182,7 @@ async function commit(
 ): Promise<IngestResult[]> {
   const committed = await warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
-    if (options.lease) await assertLease(ops, options.lease);
+    if (options.leases) await assertLeases(ops, options.leases);
     const executor = sqlExecutorOn(tx);
     const receipts = await load(
       executor,

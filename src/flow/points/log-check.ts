@@ -19,6 +19,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { tokenRequest } from '../../service/resources/token-request.ts';
 import type { LogPosition } from './log-position.ts';
 import { type LogRead, type LogReadContext, logSince, MOST_PAGES, readLogPages } from '../run/read-request-log.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The outcome of a read, and the charges for log reads that were not counted yet. */
@@ -134,13 +135,16 @@ export class LogCheck {
     return { points: found.points, outstandingBeside: beside };
   }
 
-  /** Removes rows from the cost table that only these reads brought, not a sync of the log. */
+  /**
+   * Removes rows from the cost table that only such reads brought, not a sync of the log; also those that a dead process
+   * left.
+   */
   async end(): Promise<void> {
-    if (this.#reads.length === 0) return;
     const { warehouse, run } = this.#context;
-    const { db, schema, ops } = warehouse;
+    if (this.#reads.length === 0 && !run.continued) return;
+    const { db, schema } = warehouse;
     await this.#retry(() => settleCharged(warehouse, run.id));
-    const runs = standaloneLogReads(ops);
+    const runs = standaloneLogReads(operationsOf(warehouse));
     await this.#retry(() => deleteRunRows(db, { schema, table: tokenRequest.table, runs }));
   }
 

@@ -1,5 +1,6 @@
 /** Loads stored answers again, and sums up their receipts. */
 import { recordReadSlices } from '../../ledger/failures/unreadable-answers.ts';
+import type { Lease } from '../../ledger/lease.ts';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -18,6 +19,8 @@ export interface ReplayCounts extends Omit<Receipt, 'changed'> {
 }
 
 export interface LoadAgainOptions extends ReplayEffects {
+  /** Asserted in each commit, so that a replay which wakes up late loads nothing. */
+  readonly leases?: readonly Lease[];
   /** Schema of the tables to fill; the warehouse's own without one. */
   readonly targetSchema?: string;
   /** Called with each answer after its commit. */

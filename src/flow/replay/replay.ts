@@ -32,7 +32,7 @@ type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs' | 'filled'>;
 /**
  * Loads stored answers again in the order of their ids. In place, an unchanged row is only read; the rows of a rebuild become
  * visible together. An answer that waits for its first load still waits afterwards, because only its sync plans its follow-up
- * requests. Throws a HeldError while one of the syncs runs, or any sync in case of a rebuild.
+ * requests. Throws a HeldError while one of the syncs runs, or any sync in case of a rebuild, and if a pause lost a lease.
  */
 export async function replayAnswers(
   warehouse: Warehouse,
@@ -73,7 +73,8 @@ async function replayInPlace(
     // Listed again, because a run may have ended before the leases were held.
     const answers = await listStored(ops, selection);
     const gone = await goneBodies(ops, selection);
-    const counts = await loadAgain(warehouse, ops, answers, effects, signal);
+    const leases = held.map(({ lease }) => lease);
+    const counts = await loadAgain(warehouse, ops, answers, { ...effects, leases }, signal);
     return { ...counts, left: answers.length - counts.answers, gone };
   } finally {
     for (const { keepAlive } of held) await keepAlive.end();

@@ -1,6 +1,7 @@
 /** The stored answers that a replay loads, read page by page. */
 import { sql } from 'kysely';
 import { readAnswers } from '../../ledger/answers.ts';
+import { standaloneLogReads } from '../../ledger/log-reads.ts';
 import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -78,12 +79,34 @@ export async function* readStored(
   }
 }
 
+/**
+ * Pairs of a request and an answer to load for it: the one that serves it, and an earlier one of two calls in flight at
+ * once. An answer that the spool brought too late has a higher id and was never loaded.
+ */
+const loadedFor = (ops: Ops) =>
+  ops
+    .selectFrom('requests')
+    .select(['id as requestId', 'answer_id as answerId'])
+    .where('answer_id', 'is not', null)
+    .$narrowType<{ answerId: string }>()
+    .unionAll(
+      ops
+        .selectFrom('answers as o')
+        .innerJoin('requests as q', 'q.id', 'o.request_id')
+        .select(['q.id as requestId', 'o.id as answerId'])
+        .whereRef('o.id', '<', 'q.answer_id')
+        .where('o.loaded_at', 'is not', null),
+    );
+
 /** Lists each answer once for every sync and request that it served, by id: its rows in bridge tables name them all. */
 export async function listStored(ops: Ops, selection: AnswerSelection): Promise<AnswerToReplay[]> {
   let query = ops
-    .selectFrom('requests as r')
-    .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .selectFrom(loadedFor(ops).as('s'))
+    .innerJoin('requests as r', 'r.id', 's.requestId')
+    .innerJoin('answers as a', 'a.id', 's.answerId')
     .where('a.body', 'is not', null)
+    // A replay would bring back rows that the reads deleted on purpose.
+    .where('a.run_id', 'not in', standaloneLogReads(ops, selection.until))
     .select(['a.id as answerId', 'a.bytes', 'r.sync', 'r.request_key'])
     .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
     .distinctOn(['a.id', 'r.sync', 'r.request_key'])

@@ -58,7 +58,7 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
     now: context.now,
     sleep: context.sleep,
     random: context.random,
-    lease: context.lease,
+    leases: [context.lease],
     onLoaded: context.onLoaded,
     mayPlanMore: ({ answer, batch }) => mayFollowUp(context.definition.endpoint, answer, batch.items),
     checkpoint: context.checkpoint,

@@ -52,15 +52,15 @@ export function openReconciler(context: LogReadContext): ResolveLostAnswers {
       if (!isWhole) pausedUntilMs = context.now().getTime() + REST_MS;
     }
     if (signal.aborted) return [];
-    const { warehouse } = context;
-    const judged = await retryTransient(
-      () => reconcileCosts(warehouse, { since: oldest.from, lostAttempts: all, now: context.now() }),
+    const { warehouse, now } = context;
+    const { schema } = warehouse;
+    const runs = standaloneLogReads(ops);
+    // With the verdicts: a process that dies before leaves the answers unresolved, so that the next one reads again.
+    const onCommit = (db: Warehouse['db']) => deleteRunRows(db, { schema, table: tokenRequest.table, runs });
+    return retryTransient(
+      () => reconcileCosts(warehouse, { since: oldest.from, lostAttempts: all, now: now(), onCommit }),
       context,
     );
-    const { db, schema } = warehouse;
-    const partial = { schema, table: tokenRequest.table, runs: standaloneLogReads(warehouse.ops) };
-    await retryTransient(() => deleteRunRows(db, partial), context);
-    return judged;
   };
 
   return async (doubtful, signal) => {

@@ -26,6 +26,8 @@ export interface ReconcileOptions {
   readonly now: Date;
   /** How to match log rows by their order, see `matchInOrder`; absent, they are not. */
   readonly inOrder?: InOrder;
+  /** More work that commits in the same transaction, after the verdicts. */
+  readonly onCommit?: (db: Warehouse['db']) => Promise<void>;
 }
 
 /** Most lost attempts that are assessed together; with more, something else is wrong. */
@@ -36,7 +38,7 @@ const MOST_DOUBTS = 1000;
  * verdicts. A repeated call changes nothing. It runs in one transaction, and one at a time.
  */
 export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledLostAnswer[]> {
-  const { since, lostAttempts, now, inOrder } = options;
+  const { since, lostAttempts, now, inOrder, onCommit } = options;
   return warehouse.db.transaction().execute(async (db) => {
     const database = { db, schema: warehouse.schema, ops: warehouse.ops };
     const ops = operationsOf(database);
@@ -59,6 +61,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
       }),
     );
     await settleRequests(database, since, [...changed, ...judged.map(({ requestId }) => requestId)]);
+    await onCommit?.(db);
     return judged;
   });
 }

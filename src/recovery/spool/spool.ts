@@ -129,7 +129,7 @@ export async function ingestSpooled(
 const requestOf = async (ops: Ops, answer: WaitingAnswer) =>
   ops
     .selectFrom('requests')
-    .select(['id', 'state', 'status', 'answer_id', 'chunk'])
+    .select(['id', 'state', 'status', 'answer_id', 'request_key', 'chunk'])
     .where('id', '=', answer.requestId)
     .where('run_id', '=', answer.runId)
     .where('sync', '=', answer.sync)
@@ -141,13 +141,21 @@ async function storeOnce(ops: Ops, answer: WaitingAnswer & { readonly body: Uint
   await ops.transaction().execute(async (tx) => {
     const request = await requestOf(tx, answer);
     if (!request || (await storedAnswerId(tx, request.id, answer)) !== undefined) return;
-    const { state, status, answer_id: known } = request;
-    const isLate = known !== null && (await isNewer(tx, known, answer.receivedAt));
+    const newer = await newerAnswerId(tx, request, answer.receivedAt);
     const [answerId] = await storeAnswers(tx, [{ requestId: request.id, answer }]);
-    if (!isLate || answerId === undefined) return;
-    // The request was sent again meanwhile. If this answer were loaded with its higher id, it would overwrite the newer
-    // answer.
-    await tx.updateTable('requests').set({ state, status, answer_id: known }).where('id', '=', request.id).execute();
+    if (newer === undefined || answerId === undefined) return;
+    // The request was sent again meanwhile, or another sync bought the same. If this answer were loaded with its higher
+    // id, it would overwrite the newer answer, which serves the request.
+    const { state, status, answer_id: known } = request;
+    const served =
+      known === null
+        ? { state: 'fresh' as const, answer_id: newer, finished_at: now.toISOString() }
+        : { state, answer_id: known };
+    await tx
+      .updateTable('requests')
+      .set({ ...served, status })
+      .where('id', '=', request.id)
+      .execute();
     const items = String(countOf(answer.body));
     const counts = { received: items, loaded: '0', changed: '0', unchanged: '0', superseded: items, quarantined: '0' };
     await tx
@@ -158,13 +166,31 @@ async function storeOnce(ops: Ops, answer: WaitingAnswer & { readonly body: Uint
   });
 }
 
-const isNewer = async (ops: Ops, answerId: string, than: Date): Promise<boolean> =>
-  (await ops
+/**
+ * Returns an answer that was not received before this time: that of the request, otherwise the newest readable one that
+ * any sync got to the same question; undefined if there is none.
+ */
+async function newerAnswerId(
+  ops: Ops,
+  { request_key: key, answer_id: known }: { readonly request_key: string; readonly answer_id: string | null },
+  than: Date,
+): Promise<string | undefined> {
+  const newer = ops
     .selectFrom('answers')
     .select('id')
-    .where('id', '=', answerId)
-    .where('received_at', '>=', sql<Date>`${than.toISOString()}::timestamptz`)
-    .executeTakeFirst()) !== undefined;
+    .where('received_at', '>=', sql<Date>`${than.toISOString()}::timestamptz`);
+  const own = known === null ? undefined : await newer.where('id', '=', known).executeTakeFirst();
+  const found =
+    own ??
+    (await newer
+      .where('request_key', '=', key)
+      .where('unreadable', '=', false)
+      // An answer without its body cannot serve another sync.
+      .where('body', 'is not', null)
+      .orderBy('id', 'desc')
+      .executeTakeFirst());
+  return found?.id;
+}
 
 function countOf(body: Uint8Array): number {
   const decoded = decode(body);

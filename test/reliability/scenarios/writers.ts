@@ -86,7 +86,7 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
       await ingestAnswer(warehouse, answerId, {
         sync: name,
         settles: true,
-        lease,
+        leases: [lease],
         now: () => new Date(),
         random: Math.random,
         sleep: async (ms) => {
