@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
 import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/flow/erasure/forget.ts';
+import { searchFor } from '../../src/flow/erasure/target.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
 import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
+import type { Respond } from '../../src/sandbox/options.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { tracesOf } from '../support/traces.ts';
 import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
@@ -279,6 +281,26 @@ eachWarehouse('forgetting an entity', (open) => {
   }, 120_000);
 });
 
+/** A photo profile, and a page whose address contains its alias, written in two ways. */
+const PAGES = `${service()}
+syncs:
+  photographers: { endpoint: photoshare.user, for_each: { user: [acme_labs] } }
+  pages:
+    endpoint: webparser.parse
+    for_each: { url: ["https://x.example/acme_labs/reels", "https://x.example/?u=acme%5Flabs", "https://x.example/about"] }
+`;
+
+const respondWithPages: Respond = ({ endpoint, body }) =>
+  endpoint === 'webparser.parse'
+    ? { body: [{ url: (body as { url: string }).url, cleaned_html: 'text', title: 'a page' }] }
+    : undefined;
+
+it('an erasure changes every text that the digests which it leaves would change', () => {
+  const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
+  const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
+  expect(forgotten.scrub('see http://p.example/acme_labs/reels')).toBe('see http://gone/reels');
+});
+
 anyWarehouse('forgetting', (open, kind) => {
   it('reports wrong arguments, and does not wait', async () => {
     expect(() => targetOf('people', ['x'])).toThrow(UsageError);
@@ -291,6 +313,30 @@ anyWarehouse('forgetting', (open, kind) => {
     await acquireLease(operationsOf(scene.warehouse), 'sync:other', 'somebody', false);
     await expect(forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'x'] })).rejects.toThrow(HeldError);
   });
+
+  it('removes pages whose address contains a name of the entity, and later plans leave them out', async () => {
+    const scene = await sceneIn(await open(), { respond: respondWithPages });
+    const { warehouse } = scene;
+    expect((await scene.sync(PAGES)).exitCode).toBe(0);
+    const entity = await entityIn(warehouse, 'photoshare_users', "alias = 'acme_labs'");
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ requests: 3, rows: { web_pages: 2 } });
+
+    const pages = () => select(warehouse, 'select requested_url from sluice.web_pages');
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await pages()).toEqual([{ requested_url: 'https://x.example/about' }]);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await pages()).toEqual([{ requested_url: 'https://x.example/about' }]);
+    scene.clock.advance(DAY_MS);
+    expect((await scene.sync(PAGES)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, ['acme_labs', 'acme%5Flabs'])).toEqual([]);
+    expect(await pages()).toEqual([{ requested_url: 'https://x.example/about' }]);
+    expect(scene.notices).toContainEqual({
+      level: 'info',
+      sync: 'pages',
+      message: 'requests left out because they name a forgotten entity: 2',
+    });
+  }, 120_000);
 
   it('removes unknown fields of the entity from rows that refer to it, and from their logs', async () => {
     const scene = await sceneIn(await open());

@@ -12,7 +12,8 @@ import {
 import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { asksForForgotten, isUrnOfForgotten } from './redact-request.ts';
+import { asksForForgotten } from './redact-request.ts';
+import { isUrnOfForgotten } from './forgotten-urn.ts';
 import { NAME_FIELDS, PERMANENT_FIELDS } from './identifying-fields.ts';
 import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
 import { isObject, type JsonObject } from '../scope.ts';
