@@ -20,6 +20,7 @@ import { rootTableOf } from '../warehouse/schema/tables.ts';
 import { type Cell, type ChildRow, isKey } from './batch.ts';
 import { cellWriter, coerceCell, epochWriter, nullSetter, slotsOf } from './coerce.ts';
 import { observeEntity, referenceReader } from './observe-entity.ts';
+import { repeatCounter } from './repeated-elements.ts';
 import { scalarNames } from './scalar-names.ts';
 import { mismatch, missing, pathOf, switchedOff } from './drift.ts';
 import { type RowBuilder, type RowTarget, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
@@ -173,6 +174,7 @@ function listReader(field: ListField, { name, path, target }: Place): FieldReade
   const count = target.slotOf(countColumn(name));
   if (list === undefined || count === undefined) return ignore;
   const readElement = elementReader(field.element, path);
+  const countRepeats = repeatCounter(field.element);
   return (value, builder) => {
     if (value === undefined || value === null) return missing(field, value, builder, path);
     if (!Array.isArray(value)) return mismatch(value, builder, path);
@@ -182,7 +184,7 @@ function listReader(field: ListField, { name, path, target }: Place): FieldReade
       isTombstone(element) ? undefined : readElement(element, position, builder, rows),
     );
     builder.lists[list] = rows;
-    builder.values[count] = value.length;
+    builder.values[count] = value.length - countRepeats(rows);
     return unmapped;
   };
 }

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
 import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/flow/erasure/forget.ts';
+import { searchFor } from '../../src/flow/erasure/target.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
 import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
+import type { Respond } from '../../src/sandbox/options.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { tracesOf } from '../support/traces.ts';
 import { anyWarehouse, eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
@@ -280,6 +282,75 @@ eachWarehouse('forgetting an entity', (open) => {
   }, 120_000);
 });
 
+/** A photo profile, and a page whose address contains its alias, written in two ways. */
+const PAGES = `${service()}
+syncs:
+  photographers: { endpoint: photoshare.user, for_each: { user: [acme_labs] } }
+  pages:
+    endpoint: webparser.parse
+    for_each: { url: ["https://x.example/acme_labs/reels", "https://x.example/?u=acme%5Flabs", "https://x.example/about"] }
+`;
+
+const respondWithPages: Respond = ({ endpoint, body }) =>
+  endpoint === 'webparser.parse'
+    ? { body: [{ url: (body as { url: string }).url, cleaned_html: 'text', title: 'a page' }] }
+    : undefined;
+
+/** A profile with a short alias, in lists of another one whose elements have no declared shape. */
+const LISTS = `${service()}
+syncs:
+  photographers: { endpoint: photoshare.user, for_each: { user: [bo_k, lena_k] }, request: { with_similar_users: true } }
+`;
+
+const respondWithLists: Respond = ({ body }) => {
+  const alias = (body as { user: string }).user;
+  const own = { alias, url: `https://photos.example/${alias}/` };
+  if (alias === 'bo_k') return { body: [{ ...own, id: '90417733125', name: 'Bo Kim' }] };
+  return {
+    body: [
+      {
+        ...own,
+        id: '880',
+        name: 'Lena',
+        mentions: ['mia_1', 'bo_k', { alias: 'bo_k', headline: 'zq headline' }],
+        similar_users: [{ id: '90417733125', alias: 'bo_k', headline: 'zq headline' }, { id: '55' }],
+        links: [{ to: { url: 'https://photos.example/bo_k/' }, title: 'zq headline' }],
+        pinned_channels: [{ by: 'https://photos.example/bo_k/' }, { by: 'mia_1' }],
+        // More than one statement reads.
+        hashtags: Array.from({ length: 1_001 }, (_, n) => [n, 'bo_k']),
+      },
+    ],
+  };
+};
+
+/** A person, and posts whose author and mention are that person by name alone. */
+const KEYLESS = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: engineer, count: 9 } }
+  reposts: { endpoint: pronet.post.reposts, request: { urn: "urn:li:activity:7001", count: 9 } }
+`;
+
+const respondKeyless: Respond = ({ endpoint }) => {
+  const person = { name: 'Quinn Abernathy', alias: 'quinn-abernathy-7', url: 'https://pronet.example/in/q7/' };
+  const company = { urn: { type: 'fsd_company' }, alias: person.alias, headline: 'a company' };
+  const post = (value: string, more: object) => ({ urn: { type: 'activity', value }, text: 'said', ...more });
+  const users = [{ ...person, urn: { type: 'fsd_profile', value: 'ACoQ7' }, headline: 'zq headline' }];
+  if (endpoint === 'pronet.search.users') return { body: users };
+  return {
+    body: [
+      post('1', { author: { ...person, headline: 'zq headline', nickname: 'zq nickname' } }),
+      post('2', { author: { url: person.url, headline: 'zq headline' }, mentioned: [{ alias: 'ola' }, person] }),
+      post('3', { author: company }),
+    ],
+  };
+};
+
+it('an erasure changes every text that the digests which it leaves would change', () => {
+  const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
+  const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
+  expect(forgotten.scrub('see http://p.example/acme_labs/reels')).toBe('see http://gone/reels');
+});
+
 anyWarehouse('forgetting', (open, kind) => {
   it('reports wrong arguments, and does not wait', async () => {
     expect(() => targetOf('people', ['x'])).toThrow(UsageError);
@@ -292,6 +363,84 @@ anyWarehouse('forgetting', (open, kind) => {
     await acquireLease(operationsOf(scene.warehouse), 'sync:other', 'somebody', false);
     await expect(forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'x'] })).rejects.toThrow(HeldError);
   });
+
+  it('removes pages whose address contains a name of the entity, and later plans leave them out', async () => {
+    const scene = await sceneIn(await open(), { respond: respondWithPages });
+    const { warehouse } = scene;
+    expect((await scene.sync(PAGES)).exitCode).toBe(0);
+    const entity = await entityIn(warehouse, 'photoshare_users', "alias = 'acme_labs'");
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ requests: 3, rows: { web_pages: 2 } });
+
+    const pages = () => select(warehouse, 'select requested_url from sluice.web_pages');
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await pages()).toEqual([{ requested_url: 'https://x.example/about' }]);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await pages()).toEqual([{ requested_url: 'https://x.example/about' }]);
+    scene.clock.advance(DAY_MS);
+    expect((await scene.sync(PAGES)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, ['acme_labs', 'acme%5Flabs'])).toEqual([]);
+    expect(await pages()).toEqual([{ requested_url: 'https://x.example/about' }]);
+    expect(scene.notices).toContainEqual({
+      level: 'info',
+      sync: 'pages',
+      message: 'requests left out because they name a forgotten entity: 2',
+    });
+  }, 120_000);
+
+  it('removes elements about the entity from lists of any shape, as from the answers', async () => {
+    const scene = await sceneIn(await open(), { respond: respondWithLists });
+    const { warehouse } = scene;
+    expect((await scene.sync(LISTS)).exitCode).toBe(0);
+
+    await forgetIn(scene, { table: 'photoshare_users', key: ['90417733125'] });
+
+    expect(await tracesOf(warehouse, ['bo_k', 'zq headline', '90417733125'])).toEqual([]);
+    const items = ['mentions', 'similar_users', 'links', 'pinned_channels', 'hashtags'].map(
+      (list) => `select '${list}' as list, position::int, item from sluice.photoshare_user_${list}`,
+    );
+    const rows = () => select(warehouse, `${items.join(' union all ')} order by 1, 2`);
+    const left = [
+      { list: 'mentions', position: 0, item: 'mia_1' },
+      { list: 'pinned_channels', position: 1, item: { by: 'mia_1' } },
+      { list: 'similar_users', position: 1, item: { id: '55' } },
+    ];
+    expect(await rows()).toEqual(left);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await rows()).toEqual(left);
+  }, 120_000);
+
+  it('removes an author and a mention who have a name of the entity and no key, as from the answers', async () => {
+    const scene = await sceneIn(await open(), { respond: respondKeyless });
+    const { warehouse } = scene;
+    expect((await scene.sync(KEYLESS)).exitCode).toBe(0);
+
+    await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] });
+
+    expect(await tracesOf(warehouse, ['zq headline', 'zq nickname', 'Quinn Abernathy'])).toEqual([]);
+    const posts = () =>
+      select(
+        warehouse,
+        `select p.urn_value, p.author_alias, p.author_headline, p.extra, m.alias
+        from sluice.pronet_posts p left join sluice.pronet_post_mentions m on m.post_urn_value = p.urn_value order by 1`,
+      );
+    const rest = { author_alias: null, author_headline: null, extra: null, alias: null };
+    const left = [
+      { ...rest, urn_value: '1' },
+      { ...rest, urn_value: '2', alias: 'ola' },
+      {
+        ...rest,
+        urn_value: '3',
+        author_alias: expect.stringMatching(/^sluice-forgotten:/),
+        author_headline: 'a company',
+      },
+    ];
+    expect(await posts()).toEqual(left);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await posts()).toEqual(left);
+  }, 120_000);
 
   it('removes unknown fields of the entity from rows that refer to it, and from their logs', async () => {
     const scene = await sceneIn(await open());

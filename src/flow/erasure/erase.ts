@@ -10,6 +10,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
+import { eraseFromLists } from './lists.ts';
 import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type TouchedRows } from './tables.ts';
@@ -85,6 +86,7 @@ export async function eraseIn(
   const answers = await answersTo(ops, askers);
   await eraseFromPresence(db, warehouse, target, answers);
   await eraseRows(db, warehouse, { target, search }, answers, touched);
+  await eraseFromLists(db, warehouse.schema, search, touched);
   const keys = await redactRequests(ops, askers, search, digests, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import { asksForForgotten, redactRequest } from '../../normalize/erasure/redact-request.ts';
 import type { Digester } from './store.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { endpointNamed } from '../../service/catalog.ts';
+import { catalog, endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
+import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { ErasureSearch } from './target.ts';
@@ -17,16 +18,17 @@ export interface RequestRef {
 
 const OPEN = ['planned', 'sent', 'in_doubt'] as const;
 
+/** Endpoints whose requests are also found by an address that contains a name, which may be percent-encoded. */
+const KEYED_BY_QUESTION = catalog.filter(({ returns }) => isKeyedByQuestion(returns)).map(({ name }) => name);
+
 /** Returns the requests for the entity by any of its names. */
-export async function requestsFor(
-  ops: Ops,
-  { forgotten, requestNames }: ErasureSearch,
-): Promise<readonly RequestRef[]> {
+export async function requestsFor(ops: Ops, { forgotten, hints }: ErasureSearch): Promise<readonly RequestRef[]> {
   const rows = await ops
     .selectFrom('requests')
     .select(['id', 'endpoint', 'request_key', 'body'])
     .where(
-      sql<boolean>`exists (select from unnest(${arrayLiteral(requestNames)}::text[]) as u(name) where position(name in requests.body::text) > 0)`,
+      sql<boolean>`(exists (select from unnest(${arrayLiteral(hints)}::text[]) as u(name) where position(name in requests.body::text) > 0)
+        or (endpoint = any(${arrayLiteral(KEYED_BY_QUESTION)}::text[]) and position('%' in requests.body::text) > 0))`,
     )
     .orderBy('id')
     .execute();

@@ -2,6 +2,7 @@
 import { catalog } from '../../service/catalog.ts';
 import type { ListElement, Fields, ObservationSpec, Resource } from '../../service/model.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
+import { NAME_FIELDS } from '../../normalize/erasure/identifying-fields.ts';
 import { childTableName, rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 
@@ -16,6 +17,10 @@ export interface Reference {
   readonly path: readonly string[];
   /** The complete row is one list element about the entity. */
   readonly isElement: boolean;
+  /** The columns with names of the entity, which identify it where the key is missing. */
+  readonly names: readonly string[];
+  /** True if an object with this type of URN, empty without one, refers to the entity's table. */
+  readonly isOfType: (urnType: string) => boolean;
 }
 
 /** Returns every reference to entities of this table in the root and child tables. */
@@ -30,18 +35,19 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
       const under = `${prefix}${name}_`;
       if (field.shape === 'nested' && field.resource() === to)
         found.push(
-          referenceIn(
-            tableNamed(from.table),
-            under,
-            to.key.map((key) => under + key),
-            [...path, name],
-            false,
-          ),
+          referenceIn({
+            table: tableNamed(from.table),
+            prefix: under,
+            key: to.key.map((key) => under + key),
+            path: [...path, name],
+            isElement: false,
+            isOfType: () => true,
+          }),
         );
       if (field.shape === 'object') {
         const inner = [...path, name];
         if (observes(field.observation, to))
-          found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.observation, under, to), inner, false));
+          found.push(observedIn(field.observation, to, { table: tableNamed(from.table), prefix: under, path: inner }));
         visit(field.fields, under, inner);
       }
       if (field.shape === 'list' && field.element.of === 'object') {
@@ -60,39 +66,42 @@ function elementReferences(
   to: Resource,
 ): Reference[] {
   const own = observes(element.observation, to)
-    ? [referenceIn(table, '', keyUnder(element.observation, '', to), [], true)]
+    ? [{ ...observedIn(element.observation, to, { table, prefix: '', path: [] }), isElement: true }]
     : [];
   const inner = Object.entries(element.fields).flatMap(([name, field]) => {
     if (field.shape !== 'object' || !observes(field.observation, to)) return [];
-    const key = keyUnder(field.observation, `${name}_`, to);
-    return [
-      referenceIn(
-        table,
-        `${name}_`,
-        key,
-        [name],
-        key.every((column) => element.key.includes(column)),
-      ),
-    ];
+    const reference = observedIn(field.observation, to, { table, prefix: `${name}_`, path: [name] });
+    return [{ ...reference, isElement: reference.key.every((column) => element.key.includes(column)) }];
   });
   return [...own, ...inner];
 }
 
-const observes = (observation: ObservationSpec | undefined, to: Resource): boolean =>
+const observes = (observation: ObservationSpec | undefined, to: Resource): observation is ObservationSpec =>
   observation?.resources().includes(to) === true;
 
-const keyUnder = (observation: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
-  to.key.map((key) => prefix + (observation?.bare ? key.replace(/^urn_/, '') : key));
+/** An object that observes an entity of the resource. */
+const observedIn = (
+  { bare, resourceOf }: ObservationSpec,
+  to: Resource,
+  place: Pick<Place, 'table' | 'prefix' | 'path'>,
+): Reference =>
+  referenceIn({
+    ...place,
+    key: to.key.map((key) => place.prefix + (bare ? key.replace(/^urn_/, '') : key)),
+    isElement: false,
+    isOfType: (type) => resourceOf(type) === to,
+  });
 
-function referenceIn(
-  table: Reference['table'],
-  prefix: string,
-  key: readonly string[],
-  path: readonly string[],
-  isElement: boolean,
-): Reference {
-  const names = table.columns.map(({ name }) => name);
-  return { table, key, columns: names.filter((name) => name.startsWith(prefix)), path, isElement };
+/** A reference without what follows from the columns of its table. */
+interface Place extends Omit<Reference, 'columns' | 'names'> {
+  readonly prefix: string;
+}
+
+function referenceIn({ prefix, ...reference }: Place): Reference {
+  const columns = reference.table.columns.map(({ name }) => name).filter((name) => name.startsWith(prefix));
+  const ofNames = NAME_FIELDS.flatMap((field) => [`${prefix}${field}`, `${prefix}${field}_value`]);
+  const isKey = (name: string): boolean => reference.key.includes(name);
+  return { ...reference, columns, names: columns.filter((name) => ofNames.includes(name) && !isKey(name)) };
 }
 
 function tableNamed(name: string): Reference['table'] {

@@ -84,7 +84,7 @@ async function sweepTable(
   const { rows } = await sql<Record<string, string | null>>`
     select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${tableId(table.schema, table.name)} t
     where exists (
-      select from unnest(${arrayLiteral(hints.map(inJson))}::text[]) as u(hint)
+      select from unnest(${arrayLiteral(hints.map(longestPlainPart))}::text[]) as u(hint)
       where position(hint in concat_ws(' ', ${joined})) > 0)`.execute(db);
   for (const row of rows) {
     const sets = columns.flatMap(({ name, type }, index) => {
@@ -109,4 +109,5 @@ function cleanJson(text: string, forgotten: ErasureSearch['forgotten']): string 
 }
 
 /** The longest part of a text that JSON writes without escapes. */
-const inJson = (text: string): string => text.split(/["\\]/).toSorted((a, b) => b.length - a.length)[0] ?? text;
+export const longestPlainPart = (text: string): string =>
+  text.split(/["\\]/).toSorted((a, b) => b.length - a.length)[0] ?? text;

@@ -7,7 +7,7 @@ import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/sche
 import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { eraseExtra } from './extra.ts';
-import { referencesTo } from './references.ts';
+import { type Reference, referencesTo } from './references.ts';
 import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
 
 /** What an erasure has touched so far. */
@@ -45,7 +45,7 @@ export async function eraseRows(
   };
   for (const { name, where } of ownedBy(erased.target, answers)) await erase(name, where);
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
-  await eraseReferences(db, schema, erased.target, touched);
+  await eraseReferences(db, schema, erased, touched);
   // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
   for (const owned of [...table.children, table.daily, table.changes])
     if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
@@ -82,19 +82,22 @@ function ownedBy(
 async function eraseReferences(
   db: QueryExecutorProvider,
   schema: string,
-  { table, key }: ErasureTarget,
+  erased: ErasedEntity,
   touched: TouchedRows,
 ): Promise<void> {
-  for (const { table: of, key: columns, columns: all, path, isElement } of referencesTo(table)) {
+  const { table, key } = erased.target;
+  for (const reference of referencesTo(table)) {
+    const { table: of, key: columns, columns: all, path, isElement } = reference;
     const root = parentOf(of);
     const inTable = { schema, name: of.name };
-    if (!isElement) await eraseExtra(db, inTable, ['extra'], path, keyEquals(columns, key));
+    const refers = await refersTo(db, schema, reference, erased);
+    if (!isElement) await eraseExtra(db, inTable, ['extra'], path, refers);
     const parentKey = of.kind === 'root' ? of.key : referenceColumnNames(root.resource.noun, root.key);
     const change = isElement
       ? sql`delete from ${tableId(schema, of.name)}`
       : sql`update ${tableId(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
     const { rows } = await sql<Record<string, string>>`
-      ${change} where ${keyEquals(columns, key)}
+      ${change} where ${refers}
       returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
     if (isElement && of.changes) {
@@ -111,6 +114,33 @@ async function eraseReferences(
       );
     }
   }
+}
+
+/**
+ * SQL condition for rows that refer to the entity: by its key or, without a key, by one of its names. Stored answers lose
+ * the same objects.
+ */
+async function refersTo(
+  db: QueryExecutorProvider,
+  schema: string,
+  { table: of, key: columns, names, isOfType }: Reference,
+  { target: { table, key }, search: { forgotten, requestNames } }: ErasedEntity,
+): Promise<RawBuilder<boolean>> {
+  const conditions: RawBuilder<boolean>[] = [keyEquals(columns, key)];
+  const isKeyless = sql`num_nulls(${sql.join(columns.map((it) => sql.ref(it)))}) > 0`;
+  const typeColumn = columns[table.key.findIndex((it) => it.endsWith('_type'))];
+  const type = typeColumn === undefined ? sql`''::text` : sql`coalesce(${sql.ref(typeColumn)}, '')`;
+  for (const name of names) {
+    const { rows } = await sql<{ text: string; type: string }>`
+      select distinct ${sql.ref(name)} as text, ${type} as type from ${tableId(schema, of.name)}
+      where ${isKeyless} and exists (
+        select from unnest(${arrayLiteral(requestNames)}::text[]) as u(known)
+        where position(u.known in ${sql.ref(name)}) > 0)`.execute(db);
+    for (const found of rows)
+      if (isOfType(found.type) && forgotten.isName(table.name, found.text))
+        conditions.push(sql`(${isKeyless} and ${sql.ref(name)} = ${found.text} and ${type} = ${found.type})`);
+  }
+  return sql`(${sql.join(conditions, sql` or `)})`;
 }
 
 /** A reference to the erased entity: its columns, all columns and the path about it, its key, and the rows that hold it now. */

@@ -9,7 +9,7 @@ import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
-import { traceOf, wholeTraces } from '../../service/names/traces.ts';
+import { scrubberByDigests, traceOf, wholeTraces } from '../../service/names/traces.ts';
 
 export interface ErasureTarget {
   readonly table: RootTable;
@@ -154,14 +154,21 @@ export function searchFor(
   const all = [...new Set([...texts].flatMap(([field, of]) => [...of].filter((text) => identifies(field, text))))];
   // A page is not a person: other pages may keep links to its address.
   const inTexts = isKeyedByQuestion(table.resource) ? [] : [...new Set([...all, ...keyTexts])];
-  const scrub = scrubberOf(inTexts, pseudonym);
   const traces = new Map(inTexts.flatMap((text) => tracedAs(text)));
   const firsts = new Set(traces.values());
+  const known = { isFirst: (word: string) => firsts.has(word), isTrace: (text: string) => traces.has(text) };
+  const withoutNames = scrubberOf(inTexts, pseudonym);
+  const withoutTraces = scrubberByDigests(known, pseudonym);
+  // Later answers and plans are compared with digests of traces, so what these would change is changed now.
+  const scrub = (text: string): string => {
+    const after = withoutNames(text);
+    return traces.keys().some((trace) => after.includes(trace)) ? withoutTraces(after) : after;
+  };
   return {
     forgotten: {
       isKey: (of, parts) => of === table.name && parts.join('\0') === key.join('\0'),
       isName: (of, text) => of === table.name && nameVariants(text).some((it) => asked.has(it)),
-      isTrace: wholeTraces({ isFirst: (word) => firsts.has(word), isTrace: (text) => traces.has(text) }),
+      isTrace: wholeTraces(known),
       scrub,
       pseudonym,
     },

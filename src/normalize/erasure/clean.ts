@@ -2,7 +2,7 @@
 import { parseExact } from '../../service/exact-json.ts';
 import { type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { urnOf } from '../../service/names/urn.ts';
-import { isUrnOfForgotten } from './redact-request.ts';
+import { isUrnOfForgotten } from './forgotten-urn.ts';
 import { isObject, type JsonObject } from '../scope.ts';
 
 /** What to remove, in which tables' entities, and a callback for each object that was the entity. */

@@ -12,7 +12,8 @@ import {
 import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { asksForForgotten, isUrnOfForgotten } from './redact-request.ts';
+import { asksForForgotten } from './redact-request.ts';
+import { isUrnOfForgotten } from './forgotten-urn.ts';
 import { NAME_FIELDS, PERMANENT_FIELDS } from './identifying-fields.ts';
 import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
 import { isObject, type JsonObject } from '../scope.ts';
@@ -46,17 +47,25 @@ export function redactItems(
   });
 }
 
-interface Walk extends ItemRedaction {
-  readonly source: KeyedRequest;
-  readonly position: number;
+/** What to remove from the fields of a resource. */
+interface ResourceRedaction extends ItemRedaction {
   /** The resource whose fields are visited. Names in lists of unknown shape refer to resources of its topic. */
   readonly resource: Resource;
 }
 
-/** A value of unknown shape without the entity. */
-const redactValue = (value: unknown, walk: Walk): unknown => cleanedAs(value, cleaningOf(walk));
+interface Walk extends ResourceRedaction {
+  readonly source: KeyedRequest;
+  readonly position: number;
+}
 
-const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
+/** A value of unknown shape without the entity. */
+const redactValue = (value: unknown, redaction: ResourceRedaction): unknown => cleanedAs(value, cleaningOf(redaction));
+
+/** An element of a list of unknown shape without the entity; a tombstone if the element is about it. */
+export const redactElement = (element: unknown, redaction: ResourceRedaction): unknown =>
+  isAbout(element, redaction) ? tombstone() : redactValue(element, redaction);
+
+const cleaningOf = ({ forgotten, onFound, resource }: ResourceRedaction): Cleaning => ({
   forgotten,
   tables: TABLES_BY_TOPIC.get(resource.topic) ?? [],
   ...(onFound && { onFound }),
@@ -155,7 +164,7 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
 }
 
 function elementOf(element: ListElement, value: unknown, walk: Walk): unknown {
-  if (element.of === 'json') return isAbout(value, walk) ? tombstone() : redactValue(value, walk);
+  if (element.of === 'json') return redactElement(value, walk);
   if (element.of === 'scalar' || !isObject(value)) return redactValue(value, walk);
   if (isObservedForgotten(element.observation, value, walk)) return found(value, walk, tombstone());
   // An element that is keyed by the entity has no meaning without it.
@@ -240,11 +249,12 @@ const namesIn = (value: JsonObject, fields = NAME_FIELDS): string[] =>
   });
 
 /** True if a value of unknown shape contains a name of the entity. */
-function isAbout(value: unknown, walk: Walk): boolean {
+function isAbout(value: unknown, redaction: ResourceRedaction): boolean {
+  const { forgotten, resource } = redaction;
   const text = textOf(value);
-  if (text !== undefined) return walk.forgotten.isName(walk.resource.table, text);
-  if (Array.isArray(value)) return value.some((inner) => isAbout(inner, walk));
+  if (text !== undefined) return forgotten.isName(resource.table, text);
+  if (Array.isArray(value)) return value.some((inner) => isAbout(inner, redaction));
   return (
-    isObject(value) && (isUrnOfForgotten(value, walk.forgotten) || Object.values(value).some((it) => isAbout(it, walk)))
+    isObject(value) && (isUrnOfForgotten(value, forgotten) || Object.values(value).some((it) => isAbout(it, redaction)))
   );
 }

@@ -3,20 +3,13 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
 import { urnOf } from '../../service/names/urn.ts';
+import { isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { isObject, type JsonObject } from '../scope.ts';
+import { isObject } from '../scope.ts';
+import { cleanText } from './clean.ts';
+import { isUrnOfForgotten } from './forgotten-urn.ts';
 
-const URN_TABLES = rootTables.filter(({ key }) => key.join() === 'urn_type,urn_value').map(({ name }) => name);
 const ALL_TABLES = rootTables.map(({ name }) => name);
-
-/** True if the object is the URN of a forgotten entity. */
-export function isUrnOfForgotten(value: JsonObject, forgotten: Forgotten): boolean {
-  const { type, value: id } = value;
-  return typeof type === 'string' && typeof id === 'string' && isUrn(type, id, forgotten);
-}
-
-const isUrn = (type: string, value: string, { isKey }: Forgotten): boolean =>
-  URN_TABLES.some((table) => isKey(table, [type, value]));
 
 /** True if a value of the request names a forgotten entity. */
 export const asksForForgotten = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): boolean =>
@@ -41,12 +34,18 @@ function redacted(endpoint: Endpoint, field: string, value: unknown, forgotten: 
   return isObject(value) ? { ...value, value: pseudonym } : pseudonym;
 }
 
-/** A bare word is a name only in the field that the contract declares. An address or a URN is a name in any field. */
-function names({ naming }: Endpoint, field: string, value: unknown, forgotten: Forgotten): boolean {
+/**
+ * A bare word is a name only in the field that the contract declares. An address or a URN is a name in any field. If the
+ * request is part of the key of its rows, an address that contains a name counts too: without the name it would be the key
+ * of other rows.
+ */
+function names({ naming, returns }: Endpoint, field: string, value: unknown, forgotten: Forgotten): boolean {
   if (isObject(value)) return isUrnOfForgotten(value, forgotten);
   if (typeof value !== 'string') return false;
   if (naming?.field === field && forgotten.isName(naming.resource().table, value)) return true;
   const urn = urnOf(value);
-  if (urn && isUrn(urn.type, urn.value, forgotten)) return true;
-  return value.includes('/') && ALL_TABLES.some((table) => forgotten.isName(table, value));
+  if (urn && isUrnOfForgotten({ ...urn }, forgotten)) return true;
+  if (!value.includes('/')) return false;
+  if (ALL_TABLES.some((table) => forgotten.isName(table, value))) return true;
+  return isKeyedByQuestion(returns) && cleanText(value, { forgotten }) !== value;
 }

@@ -1,7 +1,7 @@
 /** Sets that belong to a question: what a complete answer replaces and a truncated one only adds to. */
 import { describe, expect, it } from 'vitest';
 import type { Loader } from '../../support/loading.ts';
-import { photosharePost, photoshareUser, urn } from '../items.ts';
+import { group, photosharePost, photoshareUser, urn } from '../items.ts';
 
 export function setsSuite(openLoader: () => Promise<Loader>): void {
   describe('educations of a person', () => {
@@ -142,6 +142,22 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
       await search('removed', 9, people('h1', 'h2'), answerId, true);
       expect(await hitsOf('removed')).toEqual(['0 h1']);
     });
+  });
+
+  it('the count of a list with keys is the number of its different elements, so it changes with them', async () => {
+    const loader = await openLoader();
+    const [a, b] = ['a', 'b'].map((name) => ({ user: { urn: urn(name) }, role: 'member' }));
+    const industry = urn('i', 'industry');
+    const takeGroup = async (members: unknown[], industries: unknown[]) => {
+      const { receipt } = await loader.take('pronet.group', { group: 'g' }, [
+        group('counted', { members, industries }),
+      ]);
+      const row = await loader.row('pronet_groups', { urn_value: 'counted' });
+      return [receipt.loaded, row['members_count'], row['industries_count']];
+    };
+    expect(await takeGroup([a, a], [industry, industry])).toEqual([1, '1', '1']);
+    expect(await takeGroup([a], [industry])).toEqual([0, '1', '1']);
+    expect(await takeGroup([a, b, a, { user: { name: 'no urn' } }], [])).toEqual([1, '3', '0']);
   });
 
   it('reposts are linked to the requested post, which needs no row', async () => {
