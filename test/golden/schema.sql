@@ -6960,7 +6960,7 @@ create view sluice."sync_freshness" (
   "last_ended_at" timestamp with time zone,
   -- Reason why the newest run ended early; null if it did not. Personal data.
   "last_error" text,
-  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.
+  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Partial runs without an answer, runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.
   "refreshed_at" timestamp with time zone,
   -- End of the newest complete run, by the same rule; null if there is none.
   "completed_at" timestamp with time zone,
@@ -7029,10 +7029,26 @@ create view sluice."sync_freshness" (
            FROM runs
           WHERE strpos(runs.sync, ':'::text) = 0
           ORDER BY runs.sync, runs.id DESC) r
-     CROSS JOIN LATERAL ( SELECT max(e.ended_at) FILTER (WHERE (e.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND e.unreadable = 0 AND e.ended_at <= (now() + '00:01:00'::interval)) AS refreshed_at,
-            max(e.ended_at) FILTER (WHERE e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
-           FROM runs e
-          WHERE e.sync = r.sync AND e.scope IS NULL) t
+     CROSS JOIN LATERAL ( SELECT ( SELECT e.ended_at
+                   FROM ( SELECT u.id,
+                            u.state,
+                            u.exit_code,
+                            u.stored + u.fresh AS answered,
+                            u.ended_at
+                           FROM runs u
+                          WHERE u.sync = r.sync AND u.scope IS NULL AND (u.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND u.unreadable = 0 AND u.ended_at <= (now() + '00:01:00'::interval)
+                          ORDER BY u.ended_at DESC
+                         OFFSET 0) e
+                  WHERE e.state = 'complete'::text OR e.answered > 0 AND (e.exit_code = 0 OR e.exit_code = 4 AND (( SELECT q.id
+                           FROM requests q
+                          WHERE q.run_id = e.id AND q.state = 'skipped'::text AND NOT (q.attempts = 0 AND q.next IS NOT NULL)
+                         LIMIT 1)) IS NULL)
+                  ORDER BY e.ended_at DESC
+                 LIMIT 1) AS refreshed_at,
+            ( SELECT max(e.ended_at) AS max
+                   FROM runs e
+                  WHERE e.sync = r.sync AND e.scope IS NULL AND e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
+         OFFSET 0) t
      CROSS JOIN LATERAL ( SELECT max(w.received_at) AS answered_at
            FROM answers w
           WHERE w.sync = r.sync) a;

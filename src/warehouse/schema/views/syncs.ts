@@ -135,7 +135,7 @@ export const syncViews = [
       last_ended_at: timestamp('End of the newest run; null while it runs or if its process was killed.'),
       last_error: personal(text('Reason why the newest run ended early; null if it did not.')),
       refreshed_at: timestamp(
-        'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.',
+        'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Partial runs without an answer, runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.',
       ),
       completed_at: timestamp('End of the newest complete run, by the same rule; null if there is none.'),
       answered_at: timestamp(
@@ -149,7 +149,8 @@ export const syncViews = [
     },
     // Ends in the future of the database do not prove freshness: a process had a wrong clock. A figure that a reader
     // does not select costs nothing, and none reads all requests: complete and abandoned runs have no open ones, and
-    // an answer that serves a fresh request existed before the end of the run.
+    // an answer that serves a fresh request existed before the end of the run. The search for refreshed_at begins at the
+    // newest run, and reads the requests only of runs with rejects: a refused endpoint leaves requests skipped.
     `
     select
       r.sync,
@@ -185,11 +186,30 @@ export const syncViews = [
     ) r
     cross join lateral (
       select
-        max(e.ended_at) filter (
-          where e.state in ('complete', 'partial') and e.unreadable = 0 and e.ended_at <= now() + interval '1 minute'
+        (
+          select e.ended_at
+          from (
+            select u.id, u.state, u.exit_code, u.stored + u.fresh as "answered", u.ended_at
+            from "runs" u
+            where u.sync = r.sync and u.scope is null and u.state in ('complete', 'partial') and u.unreadable = 0
+              and u.ended_at <= now() + interval '1 minute'
+            order by u.ended_at desc
+            offset 0
+          ) e
+          where e.state = 'complete'
+            or e.answered > 0 and (e.exit_code = 0 or e.exit_code = 4 and (
+              select q.id from "requests" q
+              where q.run_id = e.id and q.state = 'skipped' and not (q.attempts = 0 and q.next is not null)
+              limit 1
+            ) is null)
+          order by e.ended_at desc
+          limit 1
         ) as "refreshed_at",
-        max(e.ended_at) filter (where e.state = 'complete' and e.ended_at <= now() + interval '1 minute') as "completed_at"
-      from "runs" e where e.sync = r.sync and e.scope is null
+        (
+          select max(e.ended_at) from "runs" e
+          where e.sync = r.sync and e.scope is null and e.state = 'complete' and e.ended_at <= now() + interval '1 minute'
+        ) as "completed_at"
+      offset 0
     ) t
     cross join lateral (select max(w.received_at) as "answered_at" from "answers" w where w.sync = r.sync) a`,
   ),
