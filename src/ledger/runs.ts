@@ -41,7 +41,7 @@ export interface RunRequest {
   /** The plan requests days up to `today`. */
   readonly asksForDays?: boolean;
   /** The part of the sync that its plan requests; absent, all of it. */
-  readonly scope?: 'failed' | 'limited' | undefined;
+  readonly scope?: 'failed' | 'limited' | 'range' | undefined;
   /** Tags of the sync. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly now: Date;

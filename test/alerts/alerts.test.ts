@@ -213,6 +213,32 @@ eachWarehouse('alerts', (openWarehouse) => {
     ]);
   });
 
+  it('a run of a part raises an alert and clears none', async () => {
+    const ids: string[] = [];
+    for (const scope of ['range', 'failed', null]) {
+      const { rows } = await sql<{ id: string }>`
+        insert into ${sql.id(warehouse.ops, 'runs')} (sync, endpoint, definition_hash, state, today, started_at, scope)
+        values ('pages', 'webparser.parse', 'h', 'complete', '2026-03-04', now(), ${scope}) returning id`.execute(
+        warehouse.db,
+      );
+      ids.push(...rows.map(({ id }) => id));
+    }
+    const [range = null, failed = null, complete = null] = ids;
+    await tell([{ ...FAILED, runId: range }]);
+    await tell([ended({ runId: range })]);
+    await tell([ended({ state: 'out_of_points', exitCode: 6, error: 'none left', runId: failed })]);
+    await tell([ended({ runId: failed })]);
+    expect(kinds()).toEqual([
+      ['failed', 'raised'],
+      ['out_of_points', 'raised'],
+    ]);
+    await tell([ended({ runId: complete })], {}, { now: () => LATER });
+    expect(kinds().slice(2).toSorted()).toEqual([
+      ['failed', 'cleared'],
+      ['out_of_points', 'cleared'],
+    ]);
+  });
+
   it('only what the config wants is judged', async () => {
     await tell([FAILED], { on: ['partial'] });
     expect(hooks.taken).toEqual([]);

@@ -7346,7 +7346,7 @@ create view sluice."sync_runs" (
   "changed" bigint,
   -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint,
-  -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
+  -- Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.
   "scope" text,
   -- Tags of the sync as name=value, separated by commas; null without any. run_tags has a row for each.
   "tags" text
@@ -8358,7 +8358,7 @@ create table sluice_ops."runs" (
   "unreadable" bigint default 0 not null,
   -- Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.
   "spools" jsonb,
-  -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
+  -- Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.
   "scope" text,
   -- Tags of the sync when the run was last started; null without any.
   "tags" jsonb,

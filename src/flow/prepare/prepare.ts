@@ -84,7 +84,7 @@ export async function prepareRun(
     endpoint: definition.endpoint.name,
     definitionHash: planHash(definition, options),
     asksForDays: asksForDays(definition),
-    scope: scopeOf(options),
+    scope: scopeOf(definition, options),
     tags: definition.tags,
     holder,
     now,
@@ -137,8 +137,13 @@ export async function prepareRun(
   return { run: { ...run, quote }, covered, reliedInputs, forgotten, leftOut, maxAgeOf: plan.maxAgeOf };
 }
 
-const scopeOf = ({ failed, limit }: PlanOptions): RunRequest['scope'] =>
-  limit === undefined ? (failed === true ? 'failed' : undefined) : 'limited';
+/** The part of the sync that a run with these options requests; undefined if it requests all of it. */
+function scopeOf(definition: SyncDefinition, { failed, limit, from, to }: PlanOptions): RunRequest['scope'] {
+  if (limit !== undefined) return 'limited';
+  if (failed === true) return 'failed';
+  // Days change nothing about a sync that requests none.
+  return asksForDays(definition) && (from !== undefined || to !== undefined) ? 'range' : undefined;
+}
 
 /** Finds the run that this holder created by a commit with a lost connection. */
 async function runBegun(

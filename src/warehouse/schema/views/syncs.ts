@@ -103,7 +103,7 @@ export const syncViews = [
       changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
       scope: text(
-        'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
+        'Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.',
       ),
       tags: text('Tags of the sync as name=value, separated by commas; null without any. run_tags has a row for each.'),
     },
