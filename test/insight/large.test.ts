@@ -82,6 +82,24 @@ anyWarehouse('large warehouses', (open) => {
     expect(await rowsHandled(warehouse, 'sync_freshness', 'refreshed_at')).toBeLessThan(10 * 200);
   });
 
+  it('outcomes of inputs whose newer requests have not ended are found by the index', async () => {
+    const warehouse = await open();
+    await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
+      select 'groups', 'pronet.group', 'h', 'complete', '2026-01-01', now() from generate_series(1, 4)`.execute(
+      warehouse.db,
+    );
+    await sql`insert into sluice_ops.requests
+      (run_id, sync, endpoint, request_key, body, input, state, planned_at, finished_at)
+      select r.id, r.sync, r.endpoint, 'k' || n, '{}', '{}', case when r.last then 'planned' else 'failed' end, now(), now()
+      from (select *, id = max(id) over () as last from sluice_ops.runs) r cross join generate_series(1, ${sql.lit(DAYS)}) as n
+      order by r.id, n`.execute(warehouse.db);
+    await sql`analyze`.execute(warehouse.db);
+    expect(
+      await select(warehouse, 'select outcome, open_state, count(*)::int as n from sluice.sync_inputs group by 1, 2'),
+    ).toEqual([{ outcome: 'failed', open_state: 'planned', n: DAYS }]);
+    expect(await rowsHandled(warehouse, 'sync_inputs')).toBeLessThan(100 * DAYS);
+  });
+
   it('lower bounds of thousands of slices are found in a moment', async () => {
     const warehouse = await open();
     await enterDays(warehouse);
