@@ -200,7 +200,7 @@ eachWarehouse('alerts', (openWarehouse) => {
   it('nothing is sent about a condition that never held', async () => {
     await tell([ended({})]);
     expect(hooks.taken).toEqual([]);
-    expect(await listAlerts(operationsOf(warehouse))).toEqual([]);
+    expect(await listAlerts(operationsOf(warehouse), 'all')).toEqual([]);
   });
 
   it('one kind of end takes the place of another', async () => {
@@ -435,7 +435,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     await expect.poll(() => hooks.taken.length).toBe(2);
     await teller.close();
     expect(waits.map(({ ms }) => ms)).toEqual([60_000, 120_000]);
-    expect(await listAlerts(operationsOf(warehouse))).toMatchObject([{ kind: 'failed', webhookAt: NOW }]);
+    expect(await listAlerts(operationsOf(warehouse), 'all')).toMatchObject([{ kind: 'failed', webhookAt: NOW }]);
   });
 
   it('a warehouse that fails is a notice too', async () => {
