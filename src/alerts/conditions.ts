@@ -17,12 +17,18 @@ export type EndedSync = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state
 
 /**
  * The conditions that the ends of these runs raise and clear. A run changes none if another process holds its sync, if it
- * did not start, or if a signal stopped it.
+ * did not start, or if a signal stopped it. The runs in `partRuns` clear none, because they requested only a part of
+ * their sync.
  */
-export function runConditions(syncs: readonly EndedSync[]): AlertCondition[] {
+export function runConditions(
+  syncs: readonly EndedSync[],
+  partRuns: ReadonlySet<string> = new Set(),
+): AlertCondition[] {
   return syncs.filter(isConclusive).flatMap((ended) => {
     const current = kindOf(ended);
-    return (['failed', 'partial', 'out_of_points'] as const).map((kind) => ({
+    const isPart = ended.runId !== null && partRuns.has(ended.runId);
+    const kinds = (['failed', 'partial', 'out_of_points'] as const).filter((kind) => !isPart || kind === current);
+    return kinds.map((kind) => ({
       sync: ended.sync,
       kind,
       isRaised: kind === current,

@@ -76,6 +76,22 @@ export async function readRunFacts(
   };
 }
 
+/** Returns the ids of those of these runs that requested only a part of their sync. */
+export async function readPartRuns(
+  warehouse: Pick<Warehouse, 'db' | 'ops'>,
+  syncs: readonly { readonly runId: string | null }[],
+): Promise<ReadonlySet<string>> {
+  const ids = syncs.flatMap(({ runId }) => runId ?? []);
+  if (ids.length === 0) return new Set();
+  const rows = await operationsOf(warehouse)
+    .selectFrom('runs')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('scope', 'is not', null)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Differences that were first seen since the start of the run. Those of its end are among them. */
 const readNewDrift = (ops: Ops, endpoint: string, since: Date): Promise<NewDrift[]> =>
   ops

@@ -26,7 +26,7 @@ import {
 } from './conditions.ts';
 import { payloadOf } from './payload.ts';
 import { changeConditions } from './run-changes.ts';
-import { readChargedCalls, readRunFacts } from './run-facts.ts';
+import { readChargedCalls, readPartRuns, readRunFacts } from './run-facts.ts';
 import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
 
 export interface AlertEffects extends DeliveryEffects {
@@ -99,7 +99,7 @@ async function conditionsOf(
   effects: AlertEffects,
 ): Promise<AlertCondition[]> {
   const now = effects.now();
-  const conditions = runConditions(syncs);
+  const conditions = runConditions(syncs, await readPartRuns(warehouse, syncs));
   const names = syncs.map(({ sync }) => sync);
   if (alerts.on.includes('quarantine'))
     conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));

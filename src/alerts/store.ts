@@ -139,11 +139,12 @@ export async function returnUnsent(ops: Ops, unsent: AlertState): Promise<void> 
     .execute();
 }
 
-/** Every alert that was ever raised: active alerts first, then by start, newest first. */
-export async function listAlerts(ops: Ops): Promise<AlertState[]> {
+/** The active alerts, or every alert that was ever raised: active alerts first, then by start, newest first. */
+export async function listAlerts(ops: Ops, which: 'active' | 'all'): Promise<AlertState[]> {
   return ops
     .selectFrom('alerts')
     .select(STATE)
+    .$if(which === 'active', (all) => all.where('state', '=', 'raised'))
     .orderBy(sql`state = 'raised'`, 'desc')
     .orderBy('since', 'desc')
     .orderBy('sync')

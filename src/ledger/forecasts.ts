@@ -21,18 +21,23 @@ export interface ForecastScore {
 const MAY_NOT_WRITE: readonly string[] = ['42501', '25006'];
 
 /**
- * Saves a forecast, which replaces an earlier one of the same UTC day. Returns false if the role has no right to write: then
- * only the comparison with later spending is missing.
+ * Saves the UTC days of a forecast that end by `until`, and replaces an earlier forecast of the same UTC day. A part of a day
+ * could not be compared with the spending of the complete day. Returns false if the role has no right to write: then only
+ * the comparison with later spending is missing.
  */
 export async function saveForecast(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
   costs: readonly ScheduledCost[],
-  now: Date,
+  { now, until }: { readonly now: Date; readonly until: Date },
 ): Promise<boolean> {
   const madeOn = dayOf(now);
-  const days = costs.flatMap(({ sync, firings }) =>
-    firings.map(({ at, low, likely, high }) => ({ sync, date: dayOf(at), low, likely, high })),
-  );
+  // The first day after `until` if that is the last millisecond of a day.
+  const firstPartial = dayOf(new Date(until.getTime() + 1));
+  const days = costs
+    .flatMap(({ sync, firings }) =>
+      firings.map(({ at, low, likely, high }) => ({ sync, date: dayOf(at), low, likely, high })),
+    )
+    .filter(({ date }) => date < firstPartial);
   const rows = rowsFrom(days, {
     sync: ['text', ({ sync }) => sync],
     date: ['text', ({ date }) => date],

@@ -42,9 +42,7 @@ export interface RunRequest {
   /** The plan requests days up to `today`. */
   readonly asksForDays?: boolean;
   /** The part of the sync that its plan requests; absent, all of it. */
-  readonly scope?: 'failed' | 'limited' | undefined;
-  /** Its plan requests only a part of the sync, so it abandons no open run. */
-  readonly isPart?: boolean;
+  readonly scope?: 'failed' | 'limited' | 'range' | undefined;
   /** Tags of the sync. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly now: Date;
@@ -111,7 +109,7 @@ export async function continueRun(
   const { open, last } = await openRuns(ops, request, also);
   const lost: string[] = [];
   for (const run of open) {
-    if (run === last || request.isPart === true) continue;
+    if (run === last || request.scope !== undefined) continue;
     beforeGivingUp(run.id);
     lost.push(...(await abandonRun(ops, run.id, now)));
   }

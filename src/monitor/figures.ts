@@ -74,7 +74,7 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
     .select([
       'sync',
       sql<Date>`max(started_at)`.as('started_at'),
-      sql<Date | null>`max(ended_at) filter (where exit_code = 0)`.as('success_at'),
+      sql<Date | null>`max(ended_at) filter (where exit_code = 0 and scope is null)`.as('success_at'),
       sql<number | null>`(array_agg(exit_code order by id desc) filter (where exit_code is not null))[1]::float8`.as(
         'exit',
       ),

@@ -21,7 +21,7 @@ export const metrics = {
     labels: [],
   },
   sluice_sync_last_success_timestamp_seconds: {
-    help: 'End of the sync’s newest run that ended with exit code 0.',
+    help: 'End of the sync’s newest run that ended with exit code 0. Runs of a part of the sync do not count.',
     labels: ['sync'],
   },
   sluice_sync_last_run_timestamp_seconds: { help: 'Start of the sync’s newest run.', labels: ['sync'] },

@@ -200,7 +200,7 @@ eachWarehouse('alerts', (openWarehouse) => {
   it('nothing is sent about a condition that never held', async () => {
     await tell([ended({})]);
     expect(hooks.taken).toEqual([]);
-    expect(await listAlerts(operationsOf(warehouse))).toEqual([]);
+    expect(await listAlerts(operationsOf(warehouse), 'all')).toEqual([]);
   });
 
   it('one kind of end takes the place of another', async () => {
@@ -210,6 +210,32 @@ eachWarehouse('alerts', (openWarehouse) => {
       ['failed', 'cleared'],
       ['failed', 'raised'],
       ['out_of_points', 'raised'],
+    ]);
+  });
+
+  it('a run of a part raises an alert and clears none', async () => {
+    const ids: string[] = [];
+    for (const scope of ['range', 'failed', null]) {
+      const { rows } = await sql<{ id: string }>`
+        insert into ${sql.id(warehouse.ops, 'runs')} (sync, endpoint, definition_hash, state, today, started_at, scope)
+        values ('pages', 'webparser.parse', 'h', 'complete', '2026-03-04', now(), ${scope}) returning id`.execute(
+        warehouse.db,
+      );
+      ids.push(...rows.map(({ id }) => id));
+    }
+    const [range = null, failed = null, complete = null] = ids;
+    await tell([{ ...FAILED, runId: range }]);
+    await tell([ended({ runId: range })]);
+    await tell([ended({ state: 'out_of_points', exitCode: 6, error: 'none left', runId: failed })]);
+    await tell([ended({ runId: failed })]);
+    expect(kinds()).toEqual([
+      ['failed', 'raised'],
+      ['out_of_points', 'raised'],
+    ]);
+    await tell([ended({ runId: complete })], {}, { now: () => LATER });
+    expect(kinds().slice(2).toSorted()).toEqual([
+      ['failed', 'cleared'],
+      ['out_of_points', 'cleared'],
     ]);
   });
 
@@ -409,7 +435,7 @@ eachWarehouse('alerts', (openWarehouse) => {
     await expect.poll(() => hooks.taken.length).toBe(2);
     await teller.close();
     expect(waits.map(({ ms }) => ms)).toEqual([60_000, 120_000]);
-    expect(await listAlerts(operationsOf(warehouse))).toMatchObject([{ kind: 'failed', webhookAt: NOW }]);
+    expect(await listAlerts(operationsOf(warehouse), 'all')).toMatchObject([{ kind: 'failed', webhookAt: NOW }]);
   });
 
   it('a warehouse that fails is a notice too', async () => {

@@ -148,7 +148,7 @@ syncs:
           }),
         },
       );
-      const found = await listAlerts(operationsOf(of.warehouse));
+      const found = await listAlerts(operationsOf(of.warehouse), 'all');
       return found
         .filter(({ kind, state }) => kind === 'budget' && state === 'raised')
         .map(({ sync, because }) => `${sync}: ${because}`)

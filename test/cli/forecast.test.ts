@@ -1,7 +1,7 @@
 /** `sluice plan --for`: what the schedules will spend, and how earlier forecasts compare. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
@@ -90,6 +90,44 @@ describe('the forecast of the schedules', () => {
     const { scores } = JSON.parse((await planAt('2026-05-07T12:00:00Z', '--for', '30d', '--json')).out);
     // Two days of two groups, and the first request of the user, which was not sent.
     expect(scores).toEqual([{ madeOn: '2026-05-04', days: 2, low: 5, likely: 5, high: 5, spent: 5 }]);
+  });
+
+  it('is compared only for days that it covers to their end', async () => {
+    const other = await freshDatabase(await postgresTemplate());
+    const file = join(folder.path, 'hourly.yaml');
+    await writeFile(file, CONFIG.replace('15 6 * * *', '15 * * * *'));
+    const env = { SLUICE_CONFIG: file, DATABASE_URL: other.url };
+    const hourly = async (now: string, ...words: string[]) => {
+      const { code, out } = await runInProcess(['plan', '--json', ...words], { env, now: () => new Date(now) });
+      expect(code).toBe(0);
+      return JSON.parse(out) as { readonly scores: unknown };
+    };
+    const client = new Client({ connectionString: other.url });
+    await client.connect();
+    await hourly('2026-05-04T12:00:00Z', '--for', '1d');
+    await hourly('2026-05-05T12:00:00Z', '--for', '2d');
+    await hourly('2026-05-06T12:00:00Z', '--until', '2026-05-07');
+    const { rows } = await client.query(
+      `select made_on::text, date::text, likely::float8 from sluice_ops.forecast_days where sync = 'groups' order by 1, 2`,
+    );
+    // Twelve firings are left of the day of a forecast, each of two groups.
+    expect(rows).toEqual([
+      { made_on: '2026-05-04', date: '2026-05-04', likely: 24 },
+      { made_on: '2026-05-05', date: '2026-05-05', likely: 24 },
+      { made_on: '2026-05-05', date: '2026-05-06', likely: 48 },
+      { made_on: '2026-05-06', date: '2026-05-06', likely: 24 },
+      { made_on: '2026-05-06', date: '2026-05-07', likely: 48 },
+    ]);
+    await client.query(
+      `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
+       values ('groups', 'pronet.group', 'x', 'complete', '2026-05-09', '2026-05-09T06:00:00Z')`,
+    );
+    expect((await hourly('2026-05-09T12:00:00Z', '--for', '1d')).scores).toMatchObject([
+      { madeOn: '2026-05-06', days: 1 },
+      { madeOn: '2026-05-05', days: 1 },
+    ]);
+    await client.end();
+    await other.drop();
   });
 
   it('is shown by a role that may not write, which says that it is not saved', async () => {

@@ -119,12 +119,24 @@ describe('a run of what failed', () => {
     const scene = await sceneIn(await open(), { respond });
     expect(only(await scene.sync(groups(FIVE)))).toMatchObject({ exitCode: 4, state: 'partial', sent: 2, failed: 1 });
     expect(asked(scene)).toEqual(['1001', '1002']);
+    expect(await completed(scene)).toEqual([{ completed_at: null, refreshed_at: null }]);
     failures.clear();
     scene.clock.advance(1000);
 
     const again = only(await scene.sync(groups(FIVE), { failed: true }));
     expect(again).toMatchObject({ exitCode: 0, state: 'complete', sent: 4 });
     expect(asked(scene)).toEqual(['1002', '1003', '1004', '1005']);
+  });
+
+  it('follows a refused run, which refreshed its sync only if it sent every request and got an answer', async () => {
+    const { respond } = failing({ '1002': { status: 403, body: '{}' } });
+    const refusedLast = await sceneIn(await open(), { respond });
+    expect(only(await refusedLast.sync(groups(['1001', '1002'])))).toMatchObject({ exitCode: 4, state: 'partial' });
+    expect((await completed(refusedLast))[0]).toMatchObject({ completed_at: null, refreshed_at: expect.any(Date) });
+
+    const refusedAlone = await sceneIn(await open(), { respond });
+    expect(only(await refusedAlone.sync(groups(['1002'])))).toMatchObject({ exitCode: 4, state: 'partial' });
+    expect(await completed(refusedAlone)).toEqual([{ completed_at: null, refreshed_at: null }]);
   });
 
   it('takes a fresh answer that another sync bought since, instead of buying it again', async () => {

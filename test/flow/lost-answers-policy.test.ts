@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
-import { states } from './rows.ts';
+import { select, states } from './rows.ts';
 import { sentAgain, only, type Scene, sceneIn } from './scene.ts';
 
 const forGroups = ({ sandbox }: Scene) => sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group');
@@ -35,6 +35,9 @@ describe('an answer that is lost', () => {
 
     expect(run).toMatchObject({ exitCode: 5, state: 'partial', sent: 3, answers: 2, inDoubt: 1 });
     expect(await states(scene.warehouse)).toEqual({ in_doubt: 1, loaded: 2 });
+    expect(await select(scene.warehouse, 'select refreshed_at from sluice.sync_freshness')).toEqual([
+      { refreshed_at: null },
+    ]);
     expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('stays in doubt')]);
     // Listed for good, it keeps no later run from asking.
     expect(only(await scene.sync(groups('in_doubt: stop')))).toMatchObject({

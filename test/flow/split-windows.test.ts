@@ -145,6 +145,25 @@ describe('a window of days', () => {
     expect(scene.arrived()).toEqual([]);
   });
 
+  it('of a backfill alone does not count as a run of the sync, also if it is continued', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-03-02, to: today }');
+    const days = { from: '2026-02-02', to: '2026-02-10' };
+    const freshness = 'select refreshed_at, completed_at from sluice.sync_freshness';
+
+    expect(only(await scene.sync(config, { ...days, maxPoints: 1 }))).toMatchObject({ state: 'out_of_points' });
+    expect(only(await scene.sync(config, days))).toMatchObject({ exitCode: 0, state: 'complete', continued: true });
+
+    expect(await select(scene.warehouse, 'select state, scope from sluice.sync_runs')).toEqual([
+      { state: 'complete', scope: 'range' },
+    ]);
+    expect(await select(scene.warehouse, freshness)).toEqual([{ refreshed_at: null, completed_at: null }]);
+    expect(only(await scene.sync(config))).toMatchObject({ state: 'complete', continued: false });
+    expect(await select(scene.warehouse, freshness)).toEqual([
+      { refreshed_at: expect.any(Date), completed_at: expect.any(Date) },
+    ]);
+  });
+
   it('of an unknown entity moves no watermark: it may have earlier items once it is known', async () => {
     let known = false;
     const scene = await sceneIn(await open(), {

@@ -6960,7 +6960,7 @@ create view sluice."sync_freshness" (
   "last_ended_at" timestamp with time zone,
   -- Reason why the newest run ended early; null if it did not. Personal data.
   "last_error" text,
-  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.
+  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Partial runs without an answer, runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.
   "refreshed_at" timestamp with time zone,
   -- End of the newest complete run, by the same rule; null if there is none.
   "completed_at" timestamp with time zone,
@@ -7029,15 +7029,31 @@ create view sluice."sync_freshness" (
            FROM runs
           WHERE strpos(runs.sync, ':'::text) = 0
           ORDER BY runs.sync, runs.id DESC) r
-     CROSS JOIN LATERAL ( SELECT max(e.ended_at) FILTER (WHERE (e.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND e.unreadable = 0 AND e.ended_at <= (now() + '00:01:00'::interval)) AS refreshed_at,
-            max(e.ended_at) FILTER (WHERE e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
-           FROM runs e
-          WHERE e.sync = r.sync AND e.scope IS NULL) t
+     CROSS JOIN LATERAL ( SELECT ( SELECT e.ended_at
+                   FROM ( SELECT u.id,
+                            u.state,
+                            u.exit_code,
+                            u.stored + u.fresh AS answered,
+                            u.ended_at
+                           FROM runs u
+                          WHERE u.sync = r.sync AND u.scope IS NULL AND (u.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND u.unreadable = 0 AND u.ended_at <= (now() + '00:01:00'::interval)
+                          ORDER BY u.ended_at DESC
+                         OFFSET 0) e
+                  WHERE e.state = 'complete'::text OR e.answered > 0 AND (e.exit_code = 0 OR e.exit_code = 4 AND (( SELECT q.id
+                           FROM requests q
+                          WHERE q.run_id = e.id AND q.state = 'skipped'::text AND NOT (q.attempts = 0 AND q.next IS NOT NULL)
+                         LIMIT 1)) IS NULL)
+                  ORDER BY e.ended_at DESC
+                 LIMIT 1) AS refreshed_at,
+            ( SELECT max(e.ended_at) AS max
+                   FROM runs e
+                  WHERE e.sync = r.sync AND e.scope IS NULL AND e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
+         OFFSET 0) t
      CROSS JOIN LATERAL ( SELECT max(w.received_at) AS answered_at
            FROM answers w
           WHERE w.sync = r.sync) a;
 
--- Last outcome of each input of each sync: one row per sync and request. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
+-- Last outcome of each input of each sync: one row per sync and request. A newer request that has not ended or was given up does not replace it. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
 create view sluice."sync_inputs" (
   -- Name of the sync in the config.
   "sync" text,
@@ -7047,7 +7063,7 @@ create view sluice."sync_inputs" (
   "request_key" text,
   -- Request fields from the input of the sync, as JSON; {} without for_each. Personal data.
   "input" text,
-  -- Outcome: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt if it has not ended; abandoned if it was given up.
+  -- Outcome: loaded, unchanged, empty, missing, quarantined, failed, skipped, or stored if the answer waits to be loaded. Without an earlier outcome: planned, sent or in_doubt if it has not ended; abandoned if it was given up.
   "outcome" text,
   -- Receipt of the answer; without one, the time at which the request ended, was sent or was planned.
   "at" timestamp with time zone,
@@ -7068,14 +7084,16 @@ create view sluice."sync_inputs" (
   -- Number of splits that led to this request; 0 for a request of the plan.
   "depth" bigint,
   -- request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again. Personal data.
-  "part_of" text
+  "part_of" text,
+  -- State of the newest request if it has not ended: planned, sent or in_doubt; null if it ended or was given up.
+  "open_state" text
 ) as
  SELECT request.sync,
     request.endpoint,
     request.request_key,
     request.input::text AS input,
         CASE
-            WHEN request.state <> ALL (ARRAY['fresh'::text, 'loaded'::text]) THEN request.state
+            WHEN ended.state <> ALL (ARRAY['fresh'::text, 'loaded'::text]) THEN ended.state
             WHEN answer.loaded_at IS NULL THEN 'stored'::text
             WHEN answer.status = 412 THEN 'missing'::text
             WHEN answer.received = 0 THEN 'empty'::text
@@ -7083,10 +7101,10 @@ create view sluice."sync_inputs" (
             WHEN answer.loaded = 0 AND answer.unchanged > 0 THEN 'unchanged'::text
             ELSE 'loaded'::text
         END AS outcome,
-    COALESCE(answer.received_at, request.finished_at, request.sent_at, request.planned_at) AS at,
-    request.answer_id,
-    request.error,
-    request.next,
+    COALESCE(answer.received_at, ended.finished_at, ended.sent_at, ended.planned_at) AS at,
+    ended.answer_id,
+    ended.error,
+    ended.next,
     ( SELECT string_agg(
                 CASE
                     WHEN jsonb_typeof(field.value) = 'object'::text AND field.value ? 'type'::text AND field.value ? 'value'::text THEN ((field.value ->> 'type'::text) || ':'::text) || (field.value ->> 'value'::text)
@@ -7099,7 +7117,11 @@ create view sluice."sync_inputs" (
     request.depth,
     ( SELECT p.request_key
            FROM requests p
-          WHERE p.id = request.parent_id) AS part_of
+          WHERE p.id = request.parent_id) AS part_of,
+        CASE
+            WHEN request.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text]) THEN request.state
+            ELSE NULL::text
+        END AS open_state
    FROM ( SELECT DISTINCT ON (requests.request_key, requests.sync) requests.id,
             requests.sync,
             requests.endpoint,
@@ -7119,7 +7141,41 @@ create view sluice."sync_inputs" (
             requests.finished_at
            FROM requests
           ORDER BY requests.request_key DESC, requests.sync DESC, requests.id DESC) request
-     LEFT JOIN answers answer ON answer.id = request.answer_id
+     LEFT JOIN LATERAL ( SELECT s.state,
+            s.attempts,
+            s.answer_id,
+            s.error,
+            s.next,
+            s.planned_at,
+            s.sent_at,
+            s.finished_at
+           FROM requests s
+          WHERE (request.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text])) AND s.request_key = request.request_key AND s.sync = request.sync AND s.id < request.id AND (s.state <> ALL (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text]))
+          ORDER BY s.id DESC
+         LIMIT 1) settled ON NOT (settled.state = 'skipped'::text AND settled.attempts = 0 AND settled.next IS NOT NULL)
+     CROSS JOIN LATERAL ( SELECT COALESCE(settled.state, request.state) AS state,
+                CASE
+                    WHEN settled.state IS NULL THEN request.answer_id
+                    ELSE settled.answer_id
+                END AS answer_id,
+                CASE
+                    WHEN settled.state IS NULL THEN request.error
+                    ELSE settled.error
+                END AS error,
+                CASE
+                    WHEN settled.state IS NULL THEN request.next
+                    ELSE settled.next
+                END AS next,
+            COALESCE(settled.planned_at, request.planned_at) AS planned_at,
+                CASE
+                    WHEN settled.state IS NULL THEN request.sent_at
+                    ELSE settled.sent_at
+                END AS sent_at,
+                CASE
+                    WHEN settled.state IS NULL THEN request.finished_at
+                    ELSE settled.finished_at
+                END AS finished_at) ended
+     LEFT JOIN answers answer ON answer.id = ended.answer_id
   WHERE strpos(request.sync, ':'::text) = 0 AND NOT (request.state = 'skipped'::text AND request.attempts = 0 AND request.next IS NOT NULL);
 
 -- Points that a max_age would have saved, had it been set from the beginning: one row per sync and age. Reads of the request log are not included.
@@ -7330,7 +7386,7 @@ create view sluice."sync_runs" (
   "changed" bigint,
   -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint,
-  -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
+  -- Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.
   "scope" text,
   -- Tags of the sync as name=value, separated by commas; null without any. run_tags has a row for each.
   "tags" text
@@ -8342,7 +8398,7 @@ create table sluice_ops."runs" (
   "unreadable" bigint default 0 not null,
   -- Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.
   "spools" jsonb,
-  -- Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.
+  -- Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.
   "scope" text,
   -- Tags of the sync when the run was last started; null without any.
   "tags" jsonb,

@@ -24,10 +24,10 @@ const handled = (step: Step): number =>
     (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0)) +
   (step.Plans ?? []).reduce((sum, it) => sum + handled(it), 0);
 
-async function rowsHandled(warehouse: Warehouse, view: string): Promise<number> {
+async function rowsHandled(warehouse: Warehouse, view: string, columns = '*'): Promise<number> {
   const [found] = await select<{ 'QUERY PLAN': readonly { readonly Plan: Step }[] }>(
     warehouse,
-    `explain (analyze, timing off, format json) select * from sluice.${view}`,
+    `explain (analyze, timing off, format json) select ${columns} from sluice.${view}`,
   );
   return found?.['QUERY PLAN'].reduce((sum, { Plan }) => sum + handled(Plan), 0) ?? 0;
 }
@@ -62,6 +62,42 @@ anyWarehouse('large warehouses', (open) => {
     await enterDays(warehouse);
     expect(await select(warehouse, `select count(*)::int as n from sluice.${view}`)).toEqual([{ n: rows }]);
     expect(await rowsHandled(warehouse, view)).toBeLessThan(100 * DAYS);
+  });
+
+  it('the last refresh of a sync is found without the requests of earlier runs', async () => {
+    const warehouse = await open();
+    await sql`insert into sluice_ops.runs
+      (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, stored)
+      select 'groups', 'pronet.group', 'h', 'partial', 4, '2026-01-01', at, at, 1
+      from (select timestamptz '2020-01-01' + n * interval '1 day' as at from generate_series(1, 200) as n) as days`.execute(
+      warehouse.db,
+    );
+    await sql`insert into sluice_ops.requests (run_id, sync, endpoint, request_key, body, input, state, planned_at)
+      select r.id, r.sync, r.endpoint, 'k' || n, '{}', '{}', 'loaded', r.started_at
+      from sluice_ops.runs r cross join generate_series(1, 50) as n`.execute(warehouse.db);
+    await sql`analyze`.execute(warehouse.db);
+    expect(await select(warehouse, 'select refreshed_at from sluice.sync_freshness')).toEqual([
+      { refreshed_at: new Date('2020-07-19T00:00:00Z') },
+    ]);
+    expect(await rowsHandled(warehouse, 'sync_freshness', 'refreshed_at')).toBeLessThan(10 * 200);
+  });
+
+  it('outcomes of inputs whose newer requests have not ended are found by the index', async () => {
+    const warehouse = await open();
+    await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
+      select 'groups', 'pronet.group', 'h', 'complete', '2026-01-01', now() from generate_series(1, 4)`.execute(
+      warehouse.db,
+    );
+    await sql`insert into sluice_ops.requests
+      (run_id, sync, endpoint, request_key, body, input, state, planned_at, finished_at)
+      select r.id, r.sync, r.endpoint, 'k' || n, '{}', '{}', case when r.last then 'planned' else 'failed' end, now(), now()
+      from (select *, id = max(id) over () as last from sluice_ops.runs) r cross join generate_series(1, ${sql.lit(DAYS)}) as n
+      order by r.id, n`.execute(warehouse.db);
+    await sql`analyze`.execute(warehouse.db);
+    expect(
+      await select(warehouse, 'select outcome, open_state, count(*)::int as n from sluice.sync_inputs group by 1, 2'),
+    ).toEqual([{ outcome: 'failed', open_state: 'planned', n: DAYS }]);
+    expect(await rowsHandled(warehouse, 'sync_inputs')).toBeLessThan(100 * DAYS);
   });
 
   it('lower bounds of thousands of slices are found in a moment', async () => {

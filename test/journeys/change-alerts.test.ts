@@ -62,7 +62,7 @@ anyWarehouse('alerts about changes of the service', (open) => {
     const good = () => undefined;
     const novel = (name: string) => group(name, { novel: 1 });
     const because = async (kind: string) =>
-      (await listAlerts(operationsOf(scene.warehouse))).find((it) => it.kind === kind)?.because;
+      (await listAlerts(operationsOf(scene.warehouse), 'all')).find((it) => it.kind === kind)?.because;
     expect(await run(good)).toEqual([]);
     expect(await run(novel)).toEqual(['contract raised']);
     expect(await because('contract')).toContain('novel: unknown field, 12 times');

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunState, SyncSummary } from '../../src/ledger/summary.ts';
 import { EXIT } from '../../src/errors.ts';
+import { readFigures } from '../../src/monitor/figures.ts';
 import { select } from '../flow/rows.ts';
 import { BUSY } from '../flow/filings.ts';
 import { type Scene, SMALL, sceneIn, service } from '../flow/scene.ts';
@@ -58,6 +59,13 @@ eachWarehouse('a limited run', (open) => {
       { refreshed_at: null, completed_at: null },
       { refreshed_at: null, completed_at: null },
     ]);
+    const now = scene.clock.now();
+    const lastSuccesses = async () =>
+      (await readFigures(scene.warehouse, { now, endedSince: now, tags: [] })).samples
+        .sluice_sync_last_success_timestamp_seconds;
+    expect(await lastSuccesses()).toEqual([]);
+    expect((await scene.sync(FAMILY)).exitCode).toBe(0);
+    expect(await lastSuccesses()).toHaveLength(2);
   });
 });
 

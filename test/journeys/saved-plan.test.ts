@@ -7,6 +7,7 @@ import { DAY_MS } from '../../src/day.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
+import { openHooks } from '../alerts/hooks.ts';
 import { runInProcess } from '../cli/in-process.ts';
 import { BUSY } from '../flow/filings.ts';
 import { SMALL } from '../flow/scene.ts';
@@ -292,6 +293,31 @@ describe('a run of a saved plan', () => {
     expect(code).toBe(6);
     expect(sent.reduce((sum, { cost }) => sum + cost, 0)).toBeLessThanOrEqual(3);
     expect(out).toContain('the most of the saved plan is 3 points');
+  });
+
+  it('with a limit is a sample, so it changes no alert', async () => {
+    let isRefused = true;
+    const hooks = await openHooks();
+    onTestFinished(() => hooks.close());
+    const scene = await setUp(`${GROUPS}alerts: { webhook: "\${HOOK}" }\n`, 'postgres', {
+      respond: () => (isRefused ? { status: 403, body: '{}' } : undefined),
+    });
+    scene.env['HOOK'] = hooks.url;
+    const sent = (): string[] =>
+      hooks.taken
+        .map(({ body }) => body as { readonly kind: string; readonly state: string })
+        .map(({ kind, state }) => `${kind} ${state}`)
+        .toSorted();
+    expect((await scene.run('sync')).code).toBe(4);
+    expect(sent()).toEqual(['access raised', 'partial raised']);
+    isRefused = false;
+    scene.arrived();
+    await scene.save('--limit', '1');
+    expect((await scene.apply()).code).toBe(0);
+    expect(scene.arrived()).toHaveLength(1);
+    expect(sent()).toEqual(['access raised', 'partial raised']);
+    expect((await scene.run('sync')).code).toBe(0);
+    expect(sent()).toEqual(['access cleared', 'access raised', 'partial cleared', 'partial raised']);
   });
 
   it('continues the run that the plan continues, and no other', async () => {

@@ -110,6 +110,7 @@ eachWarehouse('sync_inputs', (open) => {
         question: '{}',
         depth: '0',
         part_of: null,
+        open_state: ['planned', 'in_doubt'].includes(outcome) ? outcome : null,
       });
     }
     const { rows } = await sql`select * from sluice.sync_inputs order by request_key`.execute(warehouse.db);
@@ -128,6 +129,60 @@ eachWarehouse('sync_inputs', (open) => {
       { sync: 'other', outcome: 'unchanged', input: '{"url": "u"}', at: RECEIVED },
       { sync: 's', outcome: 'failed', input: '{"url": "new"}', at: new Date('2024-05-03T00:00:00Z') },
     ]);
+  });
+
+  it.each([
+    ['planned', 'planned'],
+    ['sent', 'sent'],
+    ['in_doubt', 'in_doubt'],
+    ['abandoned', null],
+  ] as const)('keeps the last outcome beside a newer request that is %s', async (state, open_state) => {
+    const warehouse = await open();
+    const columns = 'request_key, outcome, at, answer_id, error, next, received, open_state';
+    const failed = { finished_at: new Date('2024-05-03T00:00:00Z'), error: 'refused', next: 'fix it' };
+    const answer_id = await enter(warehouse, { request_key: 'a', state: 'loaded' }, { loaded: 3 });
+    await enter(warehouse, { request_key: 'b', state: 'loaded' }, { loaded: 3 });
+    await enter(warehouse, { request_key: 'b', state: 'failed', ...failed });
+    await enter(warehouse, { request_key: 'c', state: 'loaded', sync: 'other' }, { loaded: 3 });
+    await enter(warehouse, { request_key: 'd', state: 'loaded' }, { loaded: 3 });
+    await enter(warehouse, { request_key: 'd', state: 'skipped', next: 'its parts are asked' });
+    for (const request_key of ['a', 'b', 'c', 'd']) {
+      await enter(warehouse, { request_key, state: 'abandoned' });
+      await enter(warehouse, { request_key, state, error: 'lost', input: '{"url": "new"}' });
+    }
+
+    const { rows } = await sql`select ${sql.raw(columns)} from sluice.sync_inputs where sync = 's' order by 1`.execute(
+      warehouse.db,
+    );
+    const without = { outcome: state, at: PLANNED, answer_id: null, error: 'lost', next: null, received: null };
+    expect(rows).toEqual([
+      {
+        request_key: 'a',
+        outcome: 'loaded',
+        at: RECEIVED,
+        answer_id,
+        error: null,
+        next: null,
+        received: '3',
+        open_state,
+      },
+      {
+        request_key: 'b',
+        outcome: 'failed',
+        at: failed.finished_at,
+        answer_id: null,
+        error: 'refused',
+        next: 'fix it',
+        received: null,
+        open_state,
+      },
+      { request_key: 'c', ...without, open_state },
+      { request_key: 'd', ...without, open_state },
+    ]);
+    const { rows: inputs } = await sql`select distinct input from sluice.sync_inputs where sync = 's'`.execute(
+      warehouse.db,
+    );
+    expect(inputs).toEqual([{ input: '{"url": "new"}' }]);
   });
 
   it('leaves out questions that were cut into parts, and readings of the log for other syncs', async () => {

@@ -10,15 +10,18 @@ import { show } from '../terminal/show.ts';
 export const alerts = command({
   about:
     'List alerts, or send a test alert. The page on operations in the documentation describes when Sluice sends alerts, and what they contain. Needs no token.\n\n' +
-    '- list (the default): show all alerts that were ever raised, active alerts first.\n' +
+    '- list (the default): show the active alerts; with --all, every alert that was ever raised, active alerts first.\n' +
     '- test: send a test alert to the webhook and to the command of the config. The exit code is 5 if one of them did not accept it.',
-  options: configOption,
+  options: {
+    ...configOption,
+    all: { type: 'flag', about: 'For list: show alerts that are over, too.' },
+  },
   positionals: { action: { takes: 'optional', choices: ['list', 'test'], about: 'The action.' } },
   examples: [
-    { line: 'sluice alerts', about: 'List alerts.' },
+    { line: 'sluice alerts', about: 'List active alerts.' },
     { line: 'sluice alerts test', about: 'Check that alerts arrive.' },
   ],
-  run: async ({ action = 'list', config: flag }, context) => {
+  run: async ({ action = 'list', all, config: flag }, context) => {
     const config = await readConfig(context, flag);
     if (action === 'list') {
       const found = await withWarehouseToRead(context, config, async (warehouse) => {
@@ -27,11 +30,14 @@ export const alerts = command({
           import('../../alerts/store.ts'),
           import('../../warehouse/connect/operations-db.ts'),
         ]);
-        return listAlerts(operationsOf(warehouse));
+        return listAlerts(operationsOf(warehouse), all ? 'all' : 'active');
       });
-      show(context, 'alerts/1', found, () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n');
+      const none = all ? 'no alert has been raised\n' : 'no alert is active\n';
+      show(context, 'alerts/1', found, () => tableOf(found, context.out, COLUMNS) || none);
       return EXIT.complete;
     }
+    if (all)
+      throw new UsageError('alerts: --all is given with test, which lists nothing', { next: 'Leave one of them out.' });
     requireUsable(config, ['alerts.webhook']);
     if (!config.alerts) {
       throw new UsageError(`alerts: ${config.file} has no webhook and no command for alerts`, {

@@ -143,7 +143,7 @@ export async function runWithProgress(context: Context, config: Config, options:
   return withFlow(context, config, async (warehouse, effects) => {
     const summary = await runSyncs(config, warehouse, options, effects, signal);
     // A sample proves nothing about a sync, so it neither raises nor resolves an alert.
-    if (config.alerts && options.limit === undefined) {
+    if (config.alerts && (options.plan?.limit ?? options.limit) === undefined) {
       const { sendAlerts } = await import('../../alerts/send-alerts.ts');
       const { now, onNotice } = effects;
       await sendAlerts(config, warehouse, summary, {

@@ -11,7 +11,7 @@ import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { alsoContinued, asksForDays, isPartOfSync, planHash, type PlanOptions } from './plan-hash.ts';
+import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
 import { repeatedRun } from './plan-failed.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { assertSameRun, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
@@ -85,7 +85,6 @@ export async function prepareRun(
     definitionHash: planHash(definition, options),
     asksForDays: asksForDays(definition),
     scope: scopeOf(options),
-    isPart: isPartOfSync(options),
     tags: definition.tags,
     holder,
     now,
@@ -138,8 +137,12 @@ export async function prepareRun(
   return { run: { ...run, quote }, covered, reliedInputs, forgotten, leftOut, maxAgeOf: plan.maxAgeOf };
 }
 
-const scopeOf = ({ failed, limit }: PlanOptions): RunRequest['scope'] =>
-  limit === undefined ? (failed === true ? 'failed' : undefined) : 'limited';
+/** The part of the sync that a run with these options requests; undefined if it requests all of it. */
+function scopeOf({ failed, limit, from, to }: PlanOptions): RunRequest['scope'] {
+  if (limit !== undefined) return 'limited';
+  if (failed === true) return 'failed';
+  return from !== undefined || to !== undefined ? 'range' : undefined;
+}
 
 /** Finds the run that this holder created by a commit with a lost connection. */
 async function runBegun(

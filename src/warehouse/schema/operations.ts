@@ -82,7 +82,7 @@ export const operations = {
       spools: nullable(json<unknown>(SPOOLS)),
       scope: nullable(
         text(
-          'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
+          'Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.',
         ),
       ),
       tags: nullable(

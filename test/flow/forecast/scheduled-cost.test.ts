@@ -60,7 +60,7 @@ describe('the cost of a month', () => {
     const loaded = await configOf(config(yaml), scene.sandbox.url);
     const now = scene.clock.now();
     const costs = await costsOf(scene, loaded);
-    await saveForecast(scene.warehouse, costs, now);
+    await saveForecast(scene.warehouse, costs, { now, until: new Date(now.getTime() + 30 * DAY_MS) });
     const [cost] = costs.map(monthlyCost);
     const schedule = loaded.syncs[0]?.schedule;
     if (!cost || !schedule) throw new Error('no sync was priced');

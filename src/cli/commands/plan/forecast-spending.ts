@@ -34,7 +34,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
     const until = endOf(end, now);
     const costs = await scheduledCosts(warehouse, config, { now, until, firingsUntil });
     const scores = await readForecastScores(warehouse, MOST_SCORES);
-    const isSaved = await saveForecast(warehouse, costs, now);
+    const isSaved = await saveForecast(warehouse, costs, { now, until });
     const { url, token } = config.service;
     const { balance } = await readBalanceNow(warehouse, limiterName(url, token?.reveal() ?? ''), now);
     const budgets = await readBudgetUse(warehouse, config.budget, now);

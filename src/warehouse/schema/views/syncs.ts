@@ -5,7 +5,7 @@ import { bigint, timestamp, numeric, ratio, text, view, identifier, personal } f
 export const syncViews = [
   view(
     'sync_inputs',
-    'Last outcome of each input of each sync: one row per sync and request. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.',
+    'Last outcome of each input of each sync: one row per sync and request. A newer request that has not ended or was given up does not replace it. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.',
     ['sync', 'request_key'],
     {
       sync,
@@ -13,7 +13,7 @@ export const syncViews = [
       request_key,
       input: personal(text('Request fields from the input of the sync, as JSON; {} without for_each.')),
       outcome: text(
-        'Outcome: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt if it has not ended; abandoned if it was given up.',
+        'Outcome: loaded, unchanged, empty, missing, quarantined, failed, skipped, or stored if the answer waits to be loaded. Without an earlier outcome: planned, sent or in_doubt if it has not ended; abandoned if it was given up.',
       ),
       at: timestamp(
         'Receipt of the answer; without one, the time at which the request ended, was sent or was planned.',
@@ -31,7 +31,12 @@ export const syncViews = [
           'request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again.',
         ),
       ),
+      open_state: text(
+        'State of the newest request if it has not ended: planned, sent or in_doubt; null if it ended or was given up.',
+      ),
     },
+    // A newer request without an outcome hides none. It looks up the earlier ones of its input by the index, and takes
+    // nothing from a question that was split, because the parts have the outcomes.
     `
     select
       request.sync,
@@ -39,7 +44,7 @@ export const syncViews = [
       request.request_key,
       request.input::text as "input",
       case
-        when request.state not in ('fresh', 'loaded') then request.state
+        when ended.state not in ('fresh', 'loaded') then ended.state
         when answer.loaded_at is null then 'stored'
         when answer.status = 412 then 'missing'
         when answer.received = 0 then 'empty'
@@ -47,10 +52,10 @@ export const syncViews = [
         when answer.loaded = 0 and answer.unchanged > 0 then 'unchanged'
         else 'loaded'
       end as "outcome",
-      coalesce(answer.received_at, request.finished_at, request.sent_at, request.planned_at) as "at",
-      request.answer_id,
-      request.error,
-      request.next,
+      coalesce(answer.received_at, ended.finished_at, ended.sent_at, ended.planned_at) as "at",
+      ended.answer_id,
+      ended.error,
+      ended.next,
       (select string_agg(
           case
             when jsonb_typeof(field.value) = 'object' and field.value ? 'type' and field.value ? 'value'
@@ -62,14 +67,34 @@ export const syncViews = [
       request.run_id,
       request.body::text as "question",
       request.depth,
-      (select p.request_key from "requests" p where p.id = request.parent_id) as "part_of"
+      (select p.request_key from "requests" p where p.id = request.parent_id) as "part_of",
+      case when request.state in ('planned', 'sent', 'in_doubt') then request.state end as "open_state"
     from (
       select distinct on (request_key, sync)
         id, sync, endpoint, request_key, run_id, state, attempts, input, body, depth, parent_id, answer_id, error, next, planned_at, sent_at, finished_at
       from "requests"
       order by request_key desc, sync desc, id desc
     ) as request
-    left join "answers" as answer on answer.id = request.answer_id
+    left join lateral (
+      select s.state, s.attempts, s.answer_id, s.error, s.next, s.planned_at, s.sent_at, s.finished_at
+      from "requests" s
+      where request.state in ('planned', 'sent', 'in_doubt', 'abandoned')
+        and s.request_key = request.request_key and s.sync = request.sync and s.id < request.id
+        and s.state not in ('planned', 'sent', 'in_doubt', 'abandoned')
+      order by s.id desc
+      limit 1
+    ) as settled on not (settled.state = 'skipped' and settled.attempts = 0 and settled.next is not null)
+    cross join lateral (
+      select
+        coalesce(settled.state, request.state) as "state",
+        case when settled.state is null then request.answer_id else settled.answer_id end as "answer_id",
+        case when settled.state is null then request.error else settled.error end as "error",
+        case when settled.state is null then request.next else settled.next end as "next",
+        coalesce(settled.planned_at, request.planned_at) as "planned_at",
+        case when settled.state is null then request.sent_at else settled.sent_at end as "sent_at",
+        case when settled.state is null then request.finished_at else settled.finished_at end as "finished_at"
+    ) as ended
+    left join "answers" as answer on answer.id = ended.answer_id
     where strpos(request.sync, ':') = 0
       and not (request.state = 'skipped' and request.attempts = 0 and request.next is not null)`,
   ),
@@ -103,7 +128,7 @@ export const syncViews = [
       changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
       scope: text(
-        'Part of the sync that the run requested: failed for what failed before, limited for a sample; null for all of it.',
+        'Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.',
       ),
       tags: text('Tags of the sync as name=value, separated by commas; null without any. run_tags has a row for each.'),
     },
@@ -135,7 +160,7 @@ export const syncViews = [
       last_ended_at: timestamp('End of the newest run; null while it runs or if its process was killed.'),
       last_error: personal(text('Reason why the newest run ended early; null if it did not.')),
       refreshed_at: timestamp(
-        'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.',
+        'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Partial runs without an answer, runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.',
       ),
       completed_at: timestamp('End of the newest complete run, by the same rule; null if there is none.'),
       answered_at: timestamp(
@@ -149,7 +174,8 @@ export const syncViews = [
     },
     // Ends in the future of the database do not prove freshness: a process had a wrong clock. A figure that a reader
     // does not select costs nothing, and none reads all requests: complete and abandoned runs have no open ones, and
-    // an answer that serves a fresh request existed before the end of the run.
+    // an answer that serves a fresh request existed before the end of the run. The search for refreshed_at begins at the
+    // newest run, and reads the requests only of runs with rejects: a refused endpoint leaves requests skipped.
     `
     select
       r.sync,
@@ -185,11 +211,30 @@ export const syncViews = [
     ) r
     cross join lateral (
       select
-        max(e.ended_at) filter (
-          where e.state in ('complete', 'partial') and e.unreadable = 0 and e.ended_at <= now() + interval '1 minute'
+        (
+          select e.ended_at
+          from (
+            select u.id, u.state, u.exit_code, u.stored + u.fresh as "answered", u.ended_at
+            from "runs" u
+            where u.sync = r.sync and u.scope is null and u.state in ('complete', 'partial') and u.unreadable = 0
+              and u.ended_at <= now() + interval '1 minute'
+            order by u.ended_at desc
+            offset 0
+          ) e
+          where e.state = 'complete'
+            or e.answered > 0 and (e.exit_code = 0 or e.exit_code = 4 and (
+              select q.id from "requests" q
+              where q.run_id = e.id and q.state = 'skipped' and not (q.attempts = 0 and q.next is not null)
+              limit 1
+            ) is null)
+          order by e.ended_at desc
+          limit 1
         ) as "refreshed_at",
-        max(e.ended_at) filter (where e.state = 'complete' and e.ended_at <= now() + interval '1 minute') as "completed_at"
-      from "runs" e where e.sync = r.sync and e.scope is null
+        (
+          select max(e.ended_at) from "runs" e
+          where e.sync = r.sync and e.scope is null and e.state = 'complete' and e.ended_at <= now() + interval '1 minute'
+        ) as "completed_at"
+      offset 0
     ) t
     cross join lateral (select max(w.received_at) as "answered_at" from "answers" w where w.sync = r.sync) a`,
   ),
