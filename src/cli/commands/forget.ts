@@ -31,7 +31,10 @@ export const forget = command({
     key: { takes: 'many', about: 'The key of the row: the values of the key columns, in their order.' },
   },
   examples: [
-    { line: 'sluice forget pronet_users fsd_profile ACoAAB1', about: 'Show what would be removed, and ask at a terminal.' },
+    {
+      line: 'sluice forget pronet_users fsd_profile ACoAAB1',
+      about: 'Show what would be removed, and ask at a terminal.',
+    },
     { line: 'sluice forget photoshare_users 2000007919 --yes', about: 'Remove a user.' },
   ],
   run: async ({ table, key, yes, 'allow-again': comesAgain, config: flag }, context) => {
