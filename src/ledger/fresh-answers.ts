@@ -62,8 +62,7 @@ export async function freshAnswersByKey(
   const found = new Map<string, string>();
   for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
     const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
-      // An answer without its body cannot fill a bridge.
-      // Whether an answer serves is decided by ids, as in `freshAnswer`.
+      // An answer without its body cannot fill a bridge. Whether an answer serves is decided by ids, as in `freshAnswer`.
       .select([
         't.request_key',
         // Not the highest id: an answer that the spool brought late is older than its id.
