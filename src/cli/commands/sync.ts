@@ -42,7 +42,11 @@ export const sync = command({
       about:
         'Give up spool folders that cannot be found. Answers in them count as lost, and their requests may be paid twice.',
     },
-    from: { type: 'day', value: 'DAY', about: 'First day, YYYY-MM-DD, instead of the start of the window.' },
+    from: {
+      type: 'day',
+      value: 'DAY',
+      about: 'First day, YYYY-MM-DD, instead of the start of the window. Leaves out syncs without days.',
+    },
     to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, instead of the end of the window.' },
     'max-points': {
       type: 'number',
