@@ -18,6 +18,9 @@ export interface Lease {
 /** The name of a sync's lease. */
 export const syncLease = (sync: string): string => `sync:${sync}`;
 
+/** The beginning of the names of the leases of chunks. */
+export const CHUNK_LEASES = 'chunk:';
+
 /**
  * A holder that is silent this long is considered dead. If shorter, a pause of the machine loses the lease; if longer,
  * other processes wait.
@@ -186,15 +189,15 @@ export async function assertNoRebuild(ops: Ops): Promise<void> {
     });
 }
 
-/** Returns the leases with this prefix whose holders are alive. */
+/** Returns the leases with one of these prefixes whose holders are alive. */
 export async function liveLeases(
   ops: Ops,
-  beginning: string,
+  ...beginnings: readonly string[]
 ): Promise<readonly { readonly name: string; readonly holder: string }[]> {
   return ops
     .selectFrom('leases')
     .select(['name', 'holder'])
-    .where((eb) => eb.fn<boolean>('starts_with', ['name', eb.val(beginning)]))
+    .where((eb) => eb.or(beginnings.map((it) => eb.fn<boolean>('starts_with', ['name', eb.val(it)]))))
     .where('expires_at', '>=', sql<Date>`clock_timestamp()`)
     .orderBy('name')
     .execute();

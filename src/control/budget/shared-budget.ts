@@ -8,7 +8,8 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import { periodCounter, type SpendingPeriod } from './spending-period.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 
 type OpsSchema = Pick<Warehouse, 'db' | 'ops'>;
 
@@ -123,12 +124,8 @@ export function openSharedBudget(
 }
 
 /** Returns how many runs and chunks are active; at least 1. */
-async function activeRuns({ db, ops }: OpsSchema): Promise<number> {
-  const { rows } = await sql<{ runs: number }>`
-    select count(*)::int as runs from ${sql.id(ops, 'leases')}
-    where (starts_with(name, 'sync:') or starts_with(name, 'chunk:')) and expires_at >= clock_timestamp()`.execute(db);
-  return Math.max(1, rows[0]?.runs ?? 1);
-}
+const activeRuns = async (warehouse: OpsSchema): Promise<number> =>
+  Math.max(1, (await liveLeases(operationsOf(warehouse), syncLease(''), CHUNK_LEASES)).length);
 
 /** False if the server itself reported the error, so that the statement was rolled back. */
 function mayBeDone(error: unknown): boolean {

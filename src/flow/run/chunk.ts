@@ -18,6 +18,7 @@ import {
   acquireLease,
   assertLease,
   assertNoRebuild,
+  CHUNK_LEASES,
   type Lease,
   releaseLease,
   removeLeases,
@@ -118,7 +119,7 @@ export async function executeChunk(
  * same fencing tokens again. The token of the sync's lease in the name prevents that, and keeps earlier workers from
  * removing new leases.
  */
-const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `chunk:${runId}:${token}:`;
+const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `${CHUNK_LEASES}${runId}:${token}:`;
 const leaseOfChunk = (order: ChunkOrder): string => `${leasesOfChunks(order)}${order.chunk}`;
 
 type HeldChunk = Pick<Parameters<typeof openSegment>[1], 'definition' | 'run' | 'lease'> & {
