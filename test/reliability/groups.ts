@@ -190,7 +190,7 @@ export async function writerGroup(bench: Bench, title: string, rounds: number): 
   const { results, broken } = await each(bench, title, [1], one, String);
   return {
     title,
-    done: 'Answers of two syncs contain the same posts, people and companies in opposite orders and are loaded at once.',
+    done: 'Answers of two syncs contain the same posts, people and companies in opposite orders and are loaded at the same time.',
     figures: {
       rounds: results.reduce((sum, it) => sum + it.rounds, 0),
       deadlocks: results.reduce((sum, it) => sum + it.deadlocks, 0),

@@ -125,7 +125,7 @@ try {
   await spoil('Faults of the database', 'Two connections in three have a random fault.', 10, (its) => ({
     postgres: randomConnections(its),
   }));
-  await spoil('Faults of both', 'Exchanges and connections have random faults at once.', 10, (its) => ({
+  await spoil('Faults of both', 'Exchanges and connections have random faults at the same time.', 10, (its) => ({
     http: randomExchanges(its),
     postgres: randomConnections(its),
   }));
