@@ -2,6 +2,7 @@
 import type { AlertSettings, Budget } from '../config/definition.ts';
 import { ALL_SYNCS, type AlertCondition } from './store.ts';
 import { DAY_MS, dayOf } from '../day.ts';
+import type { PartRuns } from './run-facts.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 
 /** The exit codes that decide the kind of alert. */
@@ -17,17 +18,16 @@ export type EndedSync = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state
 
 /**
  * The conditions that the ends of these runs raise and clear. A run changes none if another process holds its sync, if it
- * did not start, or if a signal stopped it. The runs in `partRuns` clear none, because they requested only a part of
- * their sync.
+ * did not start, or if a signal stopped it. The runs in `partRuns` requested only a part of
+ * their sync: they clear none, except `partial` if nothing is missing since.
  */
-export function runConditions(
-  syncs: readonly EndedSync[],
-  partRuns: ReadonlySet<string> = new Set(),
-): AlertCondition[] {
+export function runConditions(syncs: readonly EndedSync[], partRuns: PartRuns = new Map()): AlertCondition[] {
   return syncs.filter(isConclusive).flatMap((ended) => {
     const current = kindOf(ended);
-    const isPart = ended.runId !== null && partRuns.has(ended.runId);
-    const kinds = (['failed', 'partial', 'out_of_points'] as const).filter((kind) => !isPart || kind === current);
+    const part = ended.runId === null ? undefined : partRuns.get(ended.runId);
+    const isChanged = (kind: string): boolean =>
+      part === undefined || kind === current || (kind === 'partial' && part === 'nothing missing');
+    const kinds = (['failed', 'partial', 'out_of_points'] as const).filter(isChanged);
     return kinds.map((kind) => ({
       sync: ended.sync,
       kind,

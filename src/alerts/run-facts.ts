@@ -1,5 +1,6 @@
 /** Reads what alerts about ended runs compare: new drift, refusals, inputs without data, and what calls cost. */
 import { sql } from 'kysely';
+import { isNothingMissing } from '../ledger/failures/failure-runs.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
@@ -76,20 +77,29 @@ export async function readRunFacts(
   };
 }
 
-/** Returns the ids of those of these runs that requested only a part of their sync. */
+/** What a run of a part of its sync left: nothing missing, or perhaps something. */
+export type PartRuns = ReadonlyMap<string, 'nothing missing' | 'unknown'>;
+
+/** Returns those of these runs that requested only a part of their sync, by id. */
 export async function readPartRuns(
   warehouse: Pick<Warehouse, 'db' | 'ops'>,
   syncs: readonly { readonly runId: string | null }[],
-): Promise<ReadonlySet<string>> {
+): Promise<PartRuns> {
   const ids = syncs.flatMap(({ runId }) => runId ?? []);
-  if (ids.length === 0) return new Set();
-  const rows = await operationsOf(warehouse)
+  if (ids.length === 0) return new Map();
+  const ops = operationsOf(warehouse);
+  const rows = await ops
     .selectFrom('runs')
-    .select('id')
+    .select(['id', 'sync', 'scope', 'state'])
     .where('id', 'in', ids)
     .where('scope', 'is not', null)
     .execute();
-  return new Set(rows.map(({ id }) => id));
+  const parts = new Map<string, 'nothing missing' | 'unknown'>();
+  for (const { id, sync, scope, state } of rows) {
+    const completes = scope === 'failed' && state === 'complete' && (await isNothingMissing(ops, sync));
+    parts.set(id, completes ? 'nothing missing' : 'unknown');
+  }
+  return parts;
 }
 
 /** Differences that were first seen since the start of the run. Those of its end are among them. */

@@ -6,6 +6,7 @@ import { HeldError } from '../errors.ts';
 import { type RetryEffects, retryTransient } from '../warehouse/connect/retry-transient.ts';
 import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
+import { RETRY_HELD_SECONDS } from './job-decision.ts';
 import type { Jobs, JobOutcome, ScheduleChanges, Scheduled, Tx } from './jobs.ts';
 import { jobsSchema, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
 
@@ -132,6 +133,17 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
     await sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
       where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount}`.execute(db);
   };
+  /**
+   * The handlers of this process, by the keys of their jobs. A handler can outlive its job: the library gives a job up after
+   * 24 hours, or when its heartbeats are late, and tries it again.
+   */
+  const running = new Map<string, Promise<JobOutcome>>();
+  const handleOnce = async (key: string, start: () => Promise<JobOutcome>, data: JobData): Promise<JobOutcome> => {
+    if (running.has(key)) return { as: 'done', follows: async () => [later(data)] };
+    const handling = start();
+    running.set(key, handling);
+    return handling.finally(() => running.delete(key));
+  };
   return {
     enqueue: async (jobs, tx) => (tx ? enqueue(jobs, tx) : db.transaction().execute((own) => enqueue(jobs, own))),
     work: async (queue, slots, handle) => {
@@ -145,11 +157,10 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
         if (!job) return [];
         const data = jobOf(job.data);
         if (!data) return [given(job.id, 'this version does not know such a job')];
-        const outcome: JobOutcome = await handle({
-          data,
-          signal: job.signal,
-          saveData: (other) => keep(queue, job, other),
-        });
+        const start = (): Promise<JobOutcome> => handle({ data, saveData: (other) => keep(queue, job, other) });
+        const outcome = await handleOnce(`${queue} ${keyOf(data)}`, start, data);
+        // The next attempt finds out how the work ended.
+        if (job.signal.aborted) return [];
         if (outcome.as === 'failed') return [{ id: job.id, status: 'failed', output: { message: outcome.because } }];
         // Safe to repeat: a second call finds the job settled. So a short loss of the database costs nothing.
         await retryTransient(() => settle(queue, job, outcome.follows ?? nothing), retry);
@@ -175,7 +186,11 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
       }
       return put;
     },
-    close: () => boss.stop({ graceful: true, timeout: DRAIN_MS }),
+    close: async () => {
+      await boss.stop({ graceful: true, timeout: DRAIN_MS });
+      // The library does not wait for handlers whose jobs it gave up.
+      await Promise.allSettled(running.values());
+    },
   };
 }
 
@@ -184,6 +199,7 @@ interface Attempt {
   readonly retryCount: number;
 }
 type Follow = (tx: Tx) => Promise<readonly NewJob[]>;
+const later = (data: JobData): NewJob => ({ queue: data.kind, data, afterSeconds: RETRY_HELD_SECONDS });
 const nothing: Follow = async () => [];
 
 const given = (id: string, message: string): JobResult => ({ id, status: 'deadletter', output: { message } });

@@ -42,18 +42,18 @@ export interface HandleContext {
 }
 
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
-export async function handle(handling: HandleContext, { data, signal, saveData }: ActiveJob): Promise<JobOutcome> {
-  const either = AbortSignal.any([handling.signal, signal]);
+export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
+  const { signal } = handling;
   const { config } = handling.invocation;
-  if (either.aborted) return backAgain(data);
+  if (signal.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
   handling.onEvent({ kind: 'begun', job: data });
   await handling.invocation.checkClock();
   try {
     return data.kind === 'sync'
-      ? ((await doneBefore(handling, data, saveData)) ?? (await handleSync(handling, definition, data, either)))
-      : await handleChunk(handling, definition, data, either);
+      ? ((await doneBefore(handling, data, saveData)) ?? (await handleSync(handling, definition, data, signal)))
+      : await handleChunk(handling, definition, data, signal);
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));

@@ -9,8 +9,6 @@ export type Tx = Kysely<OperationsTables>;
 /** A job that this process executes. */
 export interface ActiveJob {
   readonly data: JobData;
-  /** Fires when the job was considered dead and given to another worker. */
-  readonly signal: AbortSignal;
   /** Replaces the data of the job, for the worker that takes over if this process dies. */
   readonly saveData: (data: JobData) => Promise<void>;
 }
@@ -37,7 +35,10 @@ export interface ScheduleChanges {
 export interface Jobs {
   /** Enqueues jobs, inside the transaction if one is passed. A job whose key already waits or is active is ignored. */
   readonly enqueue: (jobs: readonly NewJob[], tx?: Tx) => Promise<void>;
-  /** Executes jobs of a queue, at most `slots` concurrently, until the queue is closed. */
+  /**
+   * Executes jobs of a queue, at most `slots` concurrently, until the queue is closed. No two handlers of this process have
+   * the same key at once.
+   */
   readonly work: (
     queue: Exclude<Queue, 'dead'>,
     slots: number,
@@ -49,6 +50,6 @@ export interface Jobs {
   readonly redrive: (syncs: readonly string[]) => Promise<readonly JobData[]>;
   /** The changes to the schedules at the start; undefined without a scheduler. */
   readonly reconciled: ScheduleChanges | undefined;
-  /** Starts no new job, waits for active ones, and closes the connections. */
+  /** Starts no new job, waits for all handlers, and closes the connections. */
   readonly close: () => Promise<void>;
 }

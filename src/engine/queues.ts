@@ -13,8 +13,8 @@ export const REFRESH_SECONDS = 5;
 /** How often dead workers are searched for. With the heartbeat and the first retry, work is taken over within 35 s. */
 const MONITOR_SECONDS = 5;
 /**
- * The longest the library allows. Calls take up to 25 minutes and a run without chunks takes hours, while the heartbeat
- * finds dead workers.
+ * The longest the library allows. A handler that takes longer continues, and the next attempts of its job wait for it. The
+ * heartbeat finds dead workers.
  */
 const EXPIRE_SECONDS = 24 * 3600;
 /** Retries after a worker died or could not work at all. With more, a job that kills its worker would kill many. */

@@ -75,7 +75,9 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
       'sync',
       sql<Date>`max(started_at)`.as('started_at'),
       sql<Date | null>`max(ended_at) filter (where exit_code = 0 and scope is null)`.as('success_at'),
-      sql<number | null>`(array_agg(exit_code order by id desc) filter (where exit_code is not null))[1]::float8`.as(
+      sql<
+        number | null
+      >`(array_agg(exit_code order by (scope in ('limited', 'range')) is true, id desc) filter (where exit_code is not null))[1]::float8`.as(
         'exit',
       ),
       ...RESULTS.map((it) => sql<number>`sum(${sql.ref(it)})::float8`.as(it)),
@@ -100,7 +102,8 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
 async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> {
   const { rows } = await sql<{ sync: string; died: number }>`
     select sync, (state = 'interrupted' and ended_at is null)::int as died from (
-      select distinct on (sync) * from ${sql.id(schema, 'sync_runs')} order by sync, run_id desc
+      select distinct on (sync) * from ${sql.id(schema, 'sync_runs')}
+      order by sync, (scope in ('limited', 'range')) is true, run_id desc
     ) newest order by run_id desc limit ${MOST_SYNCS}`.execute(db);
   return rows.map(({ sync, died }) => ({ labels: [sync], value: died }));
 }

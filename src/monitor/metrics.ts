@@ -25,9 +25,12 @@ export const metrics = {
     labels: ['sync'],
   },
   sluice_sync_last_run_timestamp_seconds: { help: 'Start of the sync’s newest run.', labels: ['sync'] },
-  sluice_sync_last_exit_code: { help: 'Exit code of the sync’s newest run that ended.', labels: ['sync'] },
+  sluice_sync_last_exit_code: {
+    help: 'Exit code of the sync’s newest run that ended. Samples and runs of given days count only without another run.',
+    labels: ['sync'],
+  },
   sluice_sync_interrupted: {
-    help: '1 if the process of the sync’s newest run died and no other continued the run, otherwise 0.',
+    help: '1 if the process of the sync’s newest run died and no other continued the run, otherwise 0. Samples and runs of given days count only without another run.',
     labels: ['sync'],
   },
   sluice_sync_items: {

@@ -42,7 +42,6 @@ async function work(scene: Scene, data: JobData, { config = CONFIG, signal = NEV
   let kept = data;
   const job: ActiveJob = {
     data,
-    signal: NEVER,
     saveData: async (other) => void (kept = other),
   };
   const effects = {

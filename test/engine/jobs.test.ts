@@ -73,6 +73,47 @@ eachWarehouse('the jobs', (open) => {
     expect((await readEngineStatus(warehouse, new Date()))?.givenUp).toEqual([]);
   });
 
+  it('wait for a handler that outlives its job, and find out then how it ended', async () => {
+    const warehouse = await open();
+    const jobs = await jobsOf(warehouse);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
+    await sql`update sluice_jobs.job set expire_seconds = 1 where name = 'sync'`.execute(warehouse.db);
+    const order: string[] = [];
+    const long = Promise.withResolvers<void>();
+    const again = Promise.withResolvers<void>();
+    const second = Promise.withResolvers<void>();
+    await jobs.work('sync', 2, async ({ data, saveData }) => {
+      const run = `${data.kind === 'sync' ? data.since : ''}`;
+      order.push(`${run} begins`);
+      if (run === 'undefined') await saveData({ ...syncJob('a'), since: 'first run' });
+      await (run === 'undefined' ? long : second).promise;
+      order.push(`${run} ends`);
+      again.resolve();
+      return { as: 'done' };
+    });
+    const row = async () => {
+      await sql`update sluice_jobs.job set start_after = clock_timestamp() where state = 'retry'`.execute(warehouse.db);
+      const { rows } = await sql`select state::text, data from sluice_jobs.job where name = 'sync'
+        and state in ('created', 'active', 'retry')`.execute(warehouse.db);
+      return rows;
+    };
+    const postponed = [{ state: 'created', data: { ...syncJob('a'), since: 'first run' } }];
+    await expect.poll(row, { timeout: 30_000 }).toEqual(postponed);
+    expect(order).toEqual(['undefined begins']);
+    long.resolve();
+    await again.promise;
+    expect(await row()).toEqual(postponed);
+    await sql`update sluice_jobs.job set start_after = clock_timestamp(), expire_seconds = 1
+      where state = 'created'`.execute(warehouse.db);
+    await expect.poll(() => order, { timeout: 30_000 }).toContain('first run begins');
+    await expect.poll(row, { timeout: 30_000 }).toEqual(postponed);
+    const closed = jobs.close().then(() => order.push('closed'));
+    await expect.poll(() => connectionsOfJobs(warehouse), { timeout: 30_000 }).toBe(0);
+    second.resolve();
+    await closed;
+    expect(order).toEqual(['undefined begins', 'undefined ends', 'first run begins', 'first run ends', 'closed']);
+  });
+
   it('are reported as lost when their worker died and no run of theirs ended', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
@@ -175,6 +216,13 @@ anyWarehouse('the jobs of workers', (open) => {
     expect(await begin()).toEqual([]);
   });
 });
+
+/** Open connections of the library; none on the embedded warehouse, whose connection it shares. */
+async function connectionsOfJobs({ db }: Warehouse): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n from pg_stat_activity
+    where application_name = 'pgboss' and datname = current_database()`.execute(db);
+  return rows[0]?.n ?? 0;
+}
 
 const CHUNK = { kind: 'chunk', sync: 'a', tries: 0, token: '1', covered: 0, lost: [] as string[] } as const;
 const group = 'endpoint: pronet.group\n    for_each: { group: ["1"] }';

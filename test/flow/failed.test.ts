@@ -217,6 +217,50 @@ syncs:
     expect(await select(scene.warehouse, 'select state from sluice_ops.runs')).toEqual([{ state: 'out_of_points' }]);
   });
 
+  it('sends what failed in the last run of all inputs, also after a sample and a run of given days', async () => {
+    const { failures, respond } = failing(BROKEN);
+    const scene = await sceneIn(await open(), { respond });
+    await scene.sync(groups(FIVE));
+    await scene.sync(groups(FIVE), { limit: 1 });
+    failures.clear();
+    scene.arrived();
+    scene.clock.advance(1000);
+    expect(only(await scene.sync(groups(FIVE), { failed: true }))).toMatchObject({ exitCode: 0, sent: 4 });
+    expect(asked(scene)).toEqual(['1002', '1003', '1004', '1005']);
+
+    let isDown = true;
+    const other = await sceneIn(await open(), {
+      size: BUSY,
+      respond: ({ body, number }) =>
+        isDown && number > 1 && JSON.stringify(body).includes('"date_from":"2026-02-0')
+          ? { status: 422, body: '{}' }
+          : undefined,
+    });
+    const yaml = filings('window: { from: 2026-02-01, to: 2026-02-28 }');
+    expect(only(await other.sync(yaml)).failed).toBeGreaterThan(0);
+    expect(only(await other.sync(yaml, { from: '2026-01-05', to: '2026-01-06' })).failed).toBe(0);
+    isDown = false;
+    other.clock.advance(1000);
+    days(other);
+    expect(only(await other.sync(yaml, { failed: true }))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(days(other).join()).toContain('2026-02-0');
+  });
+
+  it('sends what an earlier run of failed requests left, also a day later', async () => {
+    const { failures, respond } = failing(BROKEN);
+    const scene = await sceneIn(await open(), { respond });
+    await scene.sync(groups(FIVE));
+    failures.clear();
+    scene.clock.advance(1000);
+    const stopped = only(await scene.sync(groups(FIVE), { failed: true, maxPoints: 0 }));
+    expect(stopped).toMatchObject({ exitCode: 6, state: 'out_of_points', sent: 0 });
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+    expect(only(await scene.sync(groups(FIVE), { failed: true }))).toMatchObject({ exitCode: 0, sent: 4 });
+    expect(asked(scene)).toEqual(['1002', '1003', '1004', '1005']);
+    expect(only(await scene.sync(groups(FIVE), { failed: true }))).toMatchObject({ exitCode: 0, sent: 0 });
+  });
+
   it('continues where it stopped, and a run of all inputs does not continue it', async () => {
     const { failures, respond } = failing(BROKEN);
     const scene = await sceneIn(await open(), { respond });

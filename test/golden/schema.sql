@@ -6948,17 +6948,17 @@ create view sluice."sync_freshness" (
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- Id of the newest run.
+  -- Id of the newest run. Samples and runs of given days count only for a sync without another run.
   "last_run_id" bigint,
-  -- State of the newest run, as in sync_runs.
+  -- State of that run, as in sync_runs.
   "last_state" text,
-  -- Exit code of the newest run; null while it runs.
+  -- Exit code of that run; null while it runs.
   "last_exit_code" bigint,
-  -- Start of the newest run.
+  -- Start of that run.
   "last_started_at" timestamp with time zone,
-  -- End of the newest run; null while it runs or if its process was killed.
+  -- End of that run; null while it runs or if its process was killed.
   "last_ended_at" timestamp with time zone,
-  -- Reason why the newest run ended early; null if it did not. Personal data.
+  -- Reason why that run ended early; null if it did not. Personal data.
   "last_error" text,
   -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Partial runs without an answer, runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.
   "refreshed_at" timestamp with time zone,
@@ -7028,7 +7028,7 @@ create view sluice."sync_freshness" (
             runs.holder
            FROM runs
           WHERE strpos(runs.sync, ':'::text) = 0
-          ORDER BY runs.sync, runs.id DESC) r
+          ORDER BY runs.sync, ((runs.scope = ANY (ARRAY['limited'::text, 'range'::text])) IS TRUE), runs.id DESC) r
      CROSS JOIN LATERAL ( SELECT ( SELECT e.ended_at
                    FROM ( SELECT u.id,
                             u.state,
@@ -7267,7 +7267,7 @@ create view sluice."sync_max_age_savings" (
      CROSS JOIN ages d
      LEFT JOIN saved s ON s.sync = t.sync AND s.days = d.days;
 
--- Data quality of each sync, over all its answers and of its newest run: one row per sync.
+-- Data quality of each sync, over all its answers and of its newest run, as in sync_freshness: one row per sync.
 create view sluice."sync_quality" (
   -- Name of the sync in the config.
   "sync" text,
@@ -7320,7 +7320,7 @@ create view sluice."sync_quality" (
             runs.truncated
            FROM runs
           WHERE strpos(runs.sync, ':'::text) = 0
-          ORDER BY runs.sync, runs.id DESC) n
+          ORDER BY runs.sync, ((runs.scope = ANY (ARRAY['limited'::text, 'range'::text])) IS TRUE), runs.id DESC) n
      LEFT JOIN ( SELECT w.sync,
             count(*) AS answers,
             sum(w.received)::bigint AS received,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunState, SyncSummary } from '../../src/ledger/summary.ts';
 import { EXIT } from '../../src/errors.ts';
+import { readStatus } from '../../src/insight/status.ts';
 import { readFigures } from '../../src/monitor/figures.ts';
 import { select } from '../flow/rows.ts';
 import { BUSY } from '../flow/filings.ts';
@@ -71,6 +72,59 @@ eachWarehouse('a limited run', (open) => {
 
 describe('the sync after a limited run', () => {
   const open = postgresWarehouses();
+
+  it('is still shown by the run before a sample and a run of given days, which are shown only without another', async () => {
+    let status = 200;
+    const respond = () => (status === 200 ? undefined : { status, body: '{}' });
+    const scene = await sceneIn(await open(), { respond });
+    const yaml = FAMILY.slice(0, FAMILY.indexOf('  schools:'));
+    const metric = async (name: 'sluice_sync_last_exit_code' | 'sluice_sync_interrupted') => {
+      const now = scene.clock.now();
+      const { samples } = await readFigures(scene.warehouse, { now, endedSince: now, tags: [] });
+      return samples[name]?.map(({ value }) => value);
+    };
+    const shown = async () => {
+      const [row] = (await readStatus(scene.warehouse)).syncs;
+      const [quality] = await select<{ failed: string }>(
+        scene.warehouse,
+        'select last_run_failed as failed from sluice.sync_quality',
+      );
+      return [
+        row?.state,
+        row?.failed,
+        Number(quality?.failed),
+        row?.exitCode,
+        await metric('sluice_sync_last_exit_code'),
+      ];
+    };
+    await scene.sync(yaml, { limit: 1 });
+    expect(await shown()).toEqual(['partial', 0, 0, 0, [0]]);
+    status = 404;
+    await scene.sync(yaml);
+    const failed = ['partial', 5, 5, 4, [4]];
+    expect(await shown()).toEqual(failed);
+    status = 200;
+    await scene.sync(yaml, { limit: 1 });
+    expect(await shown()).toEqual(failed);
+    await select(
+      scene.warehouse,
+      `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, scope)
+       select sync, endpoint, 'days', 'complete', 0, today, now(), now(), 'range' from sluice_ops.runs limit 1 returning id`,
+    );
+    expect(await shown()).toEqual(failed);
+    scene.clock.advance(1000);
+    await scene.sync(yaml, { failed: true });
+    expect(await shown()).toEqual(['complete', 0, 0, 0, [0]]);
+    await scene.sync(yaml);
+    await scene.sync(yaml, { limit: 1 });
+    expect(await metric('sluice_sync_interrupted')).toEqual([0]);
+    await select(
+      scene.warehouse,
+      `update sluice_ops.runs set state = 'running', exit_code = null, ended_at = null
+       where id = (select max(id) from sluice_ops.runs where scope is null) returning id`,
+    );
+    expect(await metric('sluice_sync_interrupted')).toEqual([1]);
+  });
 
   it('requests everything, or only the rest if max_age allows it', async () => {
     for (const [more, rest] of [

@@ -29,8 +29,8 @@ export interface PlanPart {
 export interface PartContext {
   readonly options: PlanOptions;
   readonly watermarks: Watermarks;
-  /** The run whose failed requests the plan repeats. */
-  readonly failedRun?: string | undefined;
+  /** The runs whose failed requests the plan repeats. */
+  readonly failedRuns?: readonly string[] | undefined;
   readonly maxAgeOf: MaxAgeOf;
   readonly now: Date;
 }

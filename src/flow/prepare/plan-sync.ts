@@ -31,7 +31,7 @@ import { limitParts } from './limit-parts.ts';
 import type { PartContext, PlanPart } from './plan-part.ts';
 import { parseLogWatermark } from '../run/move-watermarks.ts';
 import { KeySet } from '../../plan/key-set.ts';
-import { failedParts, repeatedRun } from './plan-failed.ts';
+import { failedParts, repeatedRuns } from './plan-failed.ts';
 import { sinceResets } from './since-resets.ts';
 import { firstOfQuestion } from './unique-questions.ts';
 import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
@@ -64,8 +64,8 @@ export async function planSync(
   const ages = async (): Promise<MaxAgeOf> =>
     sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks, now);
   const maxAgeOf = options.refresh ? await agesOfRefresh(ages, options, now) : await ages();
-  const failedRun = options.failed ? await repeatedRun(ops, definition, options) : undefined;
-  const context = { options, watermarks, failedRun, maxAgeOf, now };
+  const failedRuns = options.failed ? await repeatedRuns(ops, definition, options) : undefined;
+  const context = { options, watermarks, failedRuns, maxAgeOf, now };
   const planned = options.failed ? failedParts : planParts;
   const { limit } = options;
   const all = (ops: Ops) => planned(ops, definition, inputs, context);

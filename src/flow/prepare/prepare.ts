@@ -12,7 +12,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from './plan-hash.ts';
-import { repeatedRun } from './plan-failed.ts';
+import { repeatedRuns } from './plan-failed.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { assertSameRun, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
@@ -92,7 +92,7 @@ export async function prepareRun(
   const inTransaction = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
   const otherHashes = alsoContinued(definition, options);
-  if (options.failed) await retryTransient(() => repeatedRun(operationsOf(warehouse), definition, options), retry);
+  if (options.failed) await retryTransient(() => repeatedRuns(operationsOf(warehouse), definition, options), retry);
   // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
   const open = await retryTransient(

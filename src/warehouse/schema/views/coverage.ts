@@ -1,6 +1,6 @@
 /** Views of the coverage and the data quality of syncs, for readers without a right to the operations tables. */
 import { questionHash } from '../question-hash.ts';
-import { sync, endpoint, request_key, items } from './sync-columns.ts';
+import { sync, endpoint, request_key, items, NEWEST_BY_SYNC } from './sync-columns.ts';
 import { bigint, timestamp, ratio, text, view, personal } from './view.ts';
 
 export const coverageViews = [
@@ -128,7 +128,7 @@ export const coverageViews = [
   ),
   view(
     'sync_quality',
-    'Data quality of each sync, over all its answers and of its newest run: one row per sync.',
+    'Data quality of each sync, over all its answers and of its newest run, as in sync_freshness: one row per sync.',
     ['sync'],
     {
       sync,
@@ -162,7 +162,7 @@ export const coverageViews = [
       n.truncated as "last_run_truncated"
     from (
       select distinct on (sync) id, sync, endpoint, failed, missing, truncated
-      from "runs" where strpos(sync, ':') = 0 order by sync, id desc
+      from "runs" where strpos(sync, ':') = 0 order by ${NEWEST_BY_SYNC}
     ) n
     left join (
       select

@@ -21,3 +21,6 @@ const DIED = `r.state = 'running' and not exists (
 /** State and error of the run `r`. A run is interrupted as soon as its lease expires, before a process records it. */
 export const RUN_STATE = `case when ${DIED} then 'interrupted' else r.state end`;
 export const RUN_ERROR = `case when ${DIED} then 'its process died before the run ended; the next sync continues it' else r.error end`;
+
+/** Orders runs by sync, the newest first. Samples and runs of given days come last, because they say little of their sync. */
+export const NEWEST_BY_SYNC = `sync, (scope in ('limited', 'range')) is true, id desc`;

@@ -1,5 +1,5 @@
 /** Views of syncs and their runs, for readers without a right to the operations tables. */
-import { sync, endpoint, request_key, run_id, items, RUN_STATE, RUN_ERROR } from './sync-columns.ts';
+import { sync, endpoint, request_key, run_id, items, NEWEST_BY_SYNC, RUN_STATE, RUN_ERROR } from './sync-columns.ts';
 import { bigint, timestamp, numeric, ratio, text, view, identifier, personal } from './view.ts';
 
 export const syncViews = [
@@ -153,12 +153,14 @@ export const syncViews = [
     {
       sync,
       endpoint,
-      last_run_id: bigint('Id of the newest run.'),
-      last_state: text('State of the newest run, as in sync_runs.'),
-      last_exit_code: bigint('Exit code of the newest run; null while it runs.'),
-      last_started_at: timestamp('Start of the newest run.'),
-      last_ended_at: timestamp('End of the newest run; null while it runs or if its process was killed.'),
-      last_error: personal(text('Reason why the newest run ended early; null if it did not.')),
+      last_run_id: bigint(
+        'Id of the newest run. Samples and runs of given days count only for a sync without another run.',
+      ),
+      last_state: text('State of that run, as in sync_runs.'),
+      last_exit_code: bigint('Exit code of that run; null while it runs.'),
+      last_started_at: timestamp('Start of that run.'),
+      last_ended_at: timestamp('End of that run; null while it runs or if its process was killed.'),
+      last_error: personal(text('Reason why that run ended early; null if it did not.')),
       refreshed_at: timestamp(
         'End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Partial runs without an answer, runs of a part of the sync, and ends in the database’s future do not count. Null if there is none.',
       ),
@@ -207,7 +209,7 @@ export const syncViews = [
       (select count(*) from "answers" w where w.sync = r.sync and w.loaded_at is null) as "waiting_answers"
     from (
       select distinct on (sync) id, sync, endpoint, state, exit_code, started_at, ended_at, error, holder
-      from "runs" where strpos(sync, ':') = 0 order by sync, id desc
+      from "runs" where strpos(sync, ':') = 0 order by ${NEWEST_BY_SYNC}
     ) r
     cross join lateral (
       select
