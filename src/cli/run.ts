@@ -73,8 +73,7 @@ async function runCommand(command: Command, args: Said, host: Host): Promise<num
     context.status.clear();
     const { toUserError } = await import('../warehouse/connect/retry-transient.ts');
     const failure = failureOf(toUserError(error), host.redactor.redact);
-    // With --csv, a command refuses --json.
-    const isRead = context.json && args['csv'] !== true && !host.err.isTerminal;
+    const isRead = context.json && !host.err.isTerminal;
     const isJson = isRead || logStyle(command, host) === 'json';
     return await report(failure, host, { isJson, verbose: args['verbose'] === true });
   } finally {
