@@ -245,11 +245,7 @@ describe('inputs', () => {
       `  a: { ${GROUP}, for_each: { «groop: [y] } }`,
       'pronet.group has no field "groop"; did you mean "group"? allowed: group, timeout',
     ],
-    [
-      'of a field that paging fills in',
-      '  a: { endpoint: token.requests, for_each: { «cursor: [y] } }',
-      CURSOR,
-    ],
+    ['of a field that paging fills in', '  a: { endpoint: token.requests, for_each: { «cursor: [y] } }', CURSOR],
     [
       'of a wrong URN type',
       '  a: { endpoint: pronet.user.education, request: { count: 1 }, for_each: { urn: ["fsd_profile:1", «"activity:2"] } }',
