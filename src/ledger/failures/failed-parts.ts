@@ -5,7 +5,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
-export const FAILED_PART = 'as many items as requested, and a request for more of them failed';
+const FAILED_PART = 'as many items as requested, and a request for more of them failed';
 
 type EndedRun = Pick<Run, 'id' | 'sync'>;
 
