@@ -18,7 +18,8 @@ export async function addEnvFile({ env, cwd, redactor }: Host, file: string): Pr
       { next: 'Name an existing file. Its path is relative to the working directory.', cause },
     );
   });
-  const added = Object.entries(parseEnv(text)).filter(([name]) => env[name] === undefined);
+  // Editors on Windows begin a file with a byte order mark, which would be a part of the first name.
+  const added = Object.entries(parseEnv(text.replace(/^\uFEFF/, ''))).filter(([name]) => env[name] === undefined);
   Object.assign(env, Object.fromEntries(added));
   for (const secret of secretsIn(env)) redactor.add(secret);
 }

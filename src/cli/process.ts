@@ -7,10 +7,9 @@ import { createRedactor, secretsIn } from '../telemetry/redact-secrets.ts';
 import { callersFolder } from './callers-folder.ts';
 import { channelOf } from './terminal/channel.ts';
 import { SIGNAL_EXIT } from './exit-codes.ts';
-import { failureOf, failureText } from './text/failure.ts';
 import { type AwaitedSignal, Interruption } from './interruption.ts';
 import { askerOf } from './terminal/question.ts';
-import { runCommandLine } from './run.ts';
+import { reportFor, runCommandLine } from './run.ts';
 
 /**
  * If npm started the program, one key press sends two signals: from the terminal and from npm. A signal within this time
@@ -27,13 +26,12 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
   const out = channelOf(process.stdout, process.env);
   const err = channelOf(process.stderr, process.env);
   const signal = abortedBySignals(exit);
+  const now = (): Date => new Date();
   /** Reports an error that no command caught, or a failed write, and returns the exit code. */
-  const reportError = (error: unknown): number => {
-    const failure = failureOf(error, redactor.redact);
-    err.write(failureText(failure, words.includes('--verbose')));
-    return failure.exitCode;
-  };
-  process.on('uncaughtException', (error) => exit(reportError(error)));
+  const reportError = (error: unknown): Promise<number> => reportFor(words, error, { err, redactor, now });
+  process.on('uncaughtException', (error) => {
+    void reportError(error).then(exit, () => exit(EXIT.bug));
+  });
 
   const exitCode = await runCommandLine(words, {
     env: process.env,
@@ -44,7 +42,7 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
     ask: askerOf({ input: process.stdin, output: err, signal }),
     redactor,
     signal,
-    now: () => new Date(),
+    now,
     elapsedMs: () => performance.now(),
     random: Math.random,
     newId: randomUUID,
@@ -53,7 +51,7 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
   const unwritten = await out.flush();
   if (unwritten && exitCode === EXIT.complete) {
     const next = 'Free space for the result, and run the command again.';
-    exit(reportError(new TransientError(`the result could not be written: ${unwritten.message}`, { next })));
+    exit(await reportError(new TransientError(`the result could not be written: ${unwritten.message}`, { next })));
   }
   await err.flush();
   // The explicit exit ends handles that keep the process alive without work, such as pooled connections.

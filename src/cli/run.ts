@@ -28,8 +28,7 @@ export async function runCommandLine(words: readonly string[], host: Host): Prom
     if (typeof envFile === 'string') await addEnvFile(host, envFile);
     return await runCommand(parsed.command, parsed.args, host);
   } catch (error) {
-    const isJson = words.includes('--json') && !host.err.isTerminal;
-    return await report(failureOf(error, host.redactor.redact), host, { isJson, verbose: words.includes('--verbose') });
+    return await reportFor(words, error, host);
   }
 }
 
@@ -42,10 +41,19 @@ async function helpOf(
   return helpText(named, out.columns ?? HELP_COLUMNS, command);
 }
 
-/** Writes the failure to standard error, and returns its exit code. */
+/** Writes the failure to standard error, as JSON if the words request that, and returns its exit code. */
+export const reportFor = (
+  words: readonly string[],
+  error: unknown,
+  host: Pick<Host, 'err' | 'redactor' | 'now'>,
+): Promise<number> => {
+  const isJson = words.includes('--json') && !host.err.isTerminal;
+  return report(failureOf(error, host.redactor.redact), host, { isJson, verbose: words.includes('--verbose') });
+};
+
 async function report(
   failure: Failure,
-  { err, redactor, now }: Host,
+  { err, redactor, now }: Pick<Host, 'err' | 'redactor' | 'now'>,
   { isJson, verbose }: { readonly isJson: boolean; readonly verbose: boolean },
 ): Promise<number> {
   const { message, next, exitCode, retryable, stack } = failure;
@@ -73,8 +81,7 @@ async function runCommand(command: Command, args: Said, host: Host): Promise<num
     context.status.clear();
     const { toUserError } = await import('../warehouse/connect/retry-transient.ts');
     const failure = failureOf(toUserError(error), host.redactor.redact);
-    // With --csv, a command refuses --json.
-    const isRead = context.json && args['csv'] !== true && !host.err.isTerminal;
+    const isRead = context.json && !host.err.isTerminal;
     const isJson = isRead || logStyle(command, host) === 'json';
     return await report(failure, host, { isJson, verbose: args['verbose'] === true });
   } finally {

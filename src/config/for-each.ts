@@ -7,7 +7,7 @@ import type { ForEach, InputSource } from './definition.ts';
 import { INPUT_AGE, inputAgeOf } from './values/input-age.ts';
 import { insteadOf } from './document/nearest.ts';
 import type { ReportProblem } from './document/problem.ts';
-import { fieldValue, settable, unknownField } from './request-fields.ts';
+import { fieldValue, ownField, settable, unknownField } from './request-fields.ts';
 import { type SourceFile, locationOf } from './document/source.ts';
 import { type MapEntry, entryOf, type MapTree, type Tree } from './document/tree.ts';
 
@@ -88,10 +88,7 @@ function isSettable({ key, keySpan }: MapEntry, { endpoint, report }: ForEachCon
     );
     return false;
   }
-  report(
-    keySpan,
-    endpoint.paging.ownFields.includes(key) ? `${key} is filled in by paging; remove it` : unknownField(endpoint, key),
-  );
+  report(keySpan, ownField(endpoint, key) ?? unknownField(endpoint, key));
   return false;
 }
 

@@ -65,9 +65,16 @@ function aloneOf(endpoint: Endpoint, field: string, schema: z.ZodType): z.ZodObj
 export const unknownField = (endpoint: Endpoint, field: string): string =>
   `${endpoint.name} has no field ${JSON.stringify(field)}${insteadOf(field, settable(endpoint))}`;
 
+/** The message about a field that the paging sets; undefined for other fields. */
+export function ownField({ paging }: Endpoint, field: string): string | undefined {
+  return Object.hasOwn(paging.ownFields, field)
+    ? `${field} is filled in by paging, because ${paging.ownFields[field] ?? ''}`
+    : undefined;
+}
+
 /** The fields that a sync may set. */
 export const settable = ({ request, paging }: Endpoint): string[] =>
-  Object.keys(request.shape).filter((field) => !paging.ownFields.includes(field));
+  Object.keys(request.shape).filter((field) => !Object.hasOwn(paging.ownFields, field));
 
 /** The fields that a sync's window fills in. */
 export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [paging.days.from, paging.days.to] : []);

@@ -59,7 +59,8 @@ export async function readVariable(name: string, env: Env): Promise<Value> {
     const text = await readFile(path, 'utf8');
     if (text.length > LONGEST_SECRET)
       return { problem: `${name}_FILE names a file of more than ${LONGEST_SECRET} characters` };
-    return { value: text.replace(/\r?\n$/, '') };
+    // Editors on Windows begin a file with a byte order mark.
+    return { value: text.replace(/^\uFEFF|\r?\n$/g, '') };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     return { problem: `${name}_FILE names ${JSON.stringify(path)}, which can't be read (${code})` };

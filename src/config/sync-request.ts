@@ -3,7 +3,7 @@ import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { check } from './check.ts';
 import type { ReportProblem } from './document/problem.ts';
-import { dayFields, requestSchema, setFields } from './request-fields.ts';
+import { dayFields, ownField, requestSchema, setFields } from './request-fields.ts';
 import type { Span } from './document/source.ts';
 import { emptyMap, entryOf, type Tree } from './document/tree.ts';
 
@@ -34,7 +34,8 @@ export function requestOf(context: RequestContext): RequestBody {
 /** Reports fields with two sources, because one source would silently override the other. */
 function checkOwned(body: Tree, { endpoint, tree, inputFields, report }: RequestContext): void {
   for (const { key, keySpan } of body.kind === 'map' ? body.entries : []) {
-    if (endpoint.paging.ownFields.includes(key)) report(keySpan, `${key} is filled in by paging; remove it`);
+    const refusal = ownField(endpoint, key);
+    if (refusal !== undefined) report(keySpan, refusal);
     if (inputFields?.has(key) === true)
       report(keySpan, `${key} is set by both request and for_each; remove one of them`);
   }

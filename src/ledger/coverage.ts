@@ -6,7 +6,6 @@ import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { questionHash } from '../warehouse/schema/question-hash.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
-import { FAILED_PART, lowerBoundSlices } from './failures/failed-parts.ts';
 import { isSync } from './log-reads.ts';
 import { isSplit } from './skip-for-split.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
@@ -102,15 +101,18 @@ export async function readEarlierSlices(
 
 /** Returns the first `most` slices of a run that are lower bounds. */
 export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Promise<LowerBound[]> {
-  const rows = await lowerBoundSlices(ops, runId)
-    .select(['c.filters', 'c.returned', 'c.reason', 'c.unreadable'])
-    .orderBy('c.id')
+  const rows = await ops
+    .selectFrom('coverage')
+    .select(['filters', 'returned', 'reason', 'unreadable'])
+    .where('run_id', '=', runId)
+    .where('reason', 'is not', null)
+    .orderBy('id')
     .limit(most)
     .execute();
   return rows.map(({ filters, returned, reason, unreadable }) => ({
     filters,
     returned: Number(returned),
-    reason: reason ?? FAILED_PART,
+    reason: reason ?? '',
     ...(unreadable && { unreadable: true }),
   }));
 }

@@ -3,7 +3,6 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS, dayOf } from '../day.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
 import { isSplit } from './skip-for-split.ts';
-import { lowerBoundSlices } from './failures/failed-parts.ts';
 import { recordLosses } from './failures/lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
@@ -246,8 +245,10 @@ export async function readRunCounters(ops: Ops, runId: string): Promise<RunCount
     .select(['received', 'loaded', 'changed', 'unchanged', 'superseded', 'quarantined'].map(total))
     .where('r.run_id', '=', runId)
     .executeTakeFirstOrThrow();
-  const coverage = await lowerBoundSlices(ops, runId)
-    .select(sql<string>`count(*)`.as('truncated'))
+  const coverage = await ops
+    .selectFrom('coverage')
+    .select(count('reason is not null').as('truncated'))
+    .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
   return mapCounters({ ...ZERO_COUNTERS, ...requests, ...answers, ...coverage }, Number);
 }

@@ -39,8 +39,8 @@ export interface Follow {
 
 export interface Paging {
   readonly by: 'once' | 'count' | 'cursor' | 'window';
-  /** Request fields that the strategy sets; a sync may not set them. */
-  readonly ownFields: readonly string[];
+  /** Request fields that the strategy sets, each with the reason why a sync may not set it, and what it can set instead. */
+  readonly ownFields: Readonly<Record<string, string>>;
   /** Window paging only: the request fields of the first and last day, and the item fields that show days and kinds. */
   readonly days?: Days;
   /** The list field in which a minus sign excludes a value, so that one request can ask for all other values. */
@@ -82,7 +82,7 @@ export const isFull = ({ request, items }: PageStep): boolean =>
   typeof request['count'] === 'number' && items.length >= request['count'];
 
 /** One request, one answer. */
-export const singlePage: Paging = { by: 'once', ownFields: [], follow: () => DONE };
+export const singlePage: Paging = { by: 'once', ownFields: {}, follow: () => DONE };
 
 /**
  * An answer capped at `count`, without a second page. If it is full, the request is repeated with a greater count and
@@ -90,7 +90,7 @@ export const singlePage: Paging = { by: 'once', ownFields: [], follow: () => DON
  */
 export const cappedBy = (remainder?: string): Paging => ({
   by: 'count',
-  ownFields: [],
+  ownFields: {},
   remainder,
   follow: (steps, ways) => {
     const last = steps.at(-1);

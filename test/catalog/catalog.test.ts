@@ -67,7 +67,7 @@ describe('the catalog', () => {
         ...Object.keys(endpoint.urns),
         ...endpoint.sets,
         ...endpoint.facets,
-        ...endpoint.paging.ownFields,
+        ...Object.keys(endpoint.paging.ownFields),
         ...days,
         ...switches,
       ];

@@ -139,4 +139,10 @@ describe('sources of dbt', () => {
   });
 });
 
+it('the sources of dbt are the same document with --json', async () => {
+  const { code, out } = await runInProcess(['dbt', '--config', 'configs/quickstart.yaml', '--json'], {});
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual(parse(dbtSources({ schema: 'sluice', warnAfterHours: 36 })));
+});
+
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);

@@ -35,6 +35,14 @@ describe('--env-file', () => {
     expect(JSON.parse(out)).toMatchObject({ syncs: [{ sync: 'groups', requests: 1 }] });
   });
 
+  it('may follow a byte order mark and end lines as Windows does', async () => {
+    const file = join(folder, 'windows.env');
+    await writeFile(file, `\uFEFFAGE=30d\r\nCALLS=2\r\nSLUICE_CONFIG=${config}\r\n`);
+    const env = { DATABASE_URL: `embedded:${join(folder, 'wh')}` };
+    const { code, err } = await runInProcess(['plan', '--env-file', file], { env });
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  });
+
   it('leaves a variable of the real environment as it is, even if it is empty', async () => {
     const wrong = await plan({ AGE: 'soon' });
     expect(wrong).toMatchObject({ code: 2 });

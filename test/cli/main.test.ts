@@ -141,12 +141,20 @@ describe('a reader that goes away', () => {
   if (existsSync(full)) {
     it('differs from a result that cannot be written, which is exit code 5', () => {
       const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
-      const { status, stderr } = spawnSync(process.execPath, [main, 'schema'], {
-        cwd: folder.path,
-        stdio: ['ignore', openSync(full, 'w'), 'pipe'],
-      });
-      expect(status).toBe(5);
-      expect(stderr.toString()).toContain('the result could not be written: ENOSPC');
+      const ended = (...words: string[]) =>
+        spawnSync(process.execPath, [main, 'schema', ...words], {
+          cwd: folder.path,
+          stdio: ['ignore', openSync(full, 'w'), 'pipe'],
+          encoding: 'utf8',
+        });
+      const message = 'the result could not be written: ENOSPC';
+      const plain = ended();
+      expect([plain.status, plain.stderr]).toEqual([5, expect.stringContaining(`sluice: ${message}`)]);
+      const { status, stderr } = ended('--json');
+      expect([status, JSON.parse(stderr)]).toEqual([
+        5,
+        expect.objectContaining({ format: 'error/1', exitCode: 5, message: expect.stringContaining(message) }),
+      ]);
     });
   }
 });

@@ -42,8 +42,7 @@ syncs:
 /** Commands with other outputs than those of this test. */
 const OTHERS: Readonly<Record<string, string>> = {
   complete: 'words',
-  completion: 'a script',
-  dbt: 'YAML',
+  dbt: 'the sources of dbt as JSON, in test/cli/dbt.test.ts',
   schema: 'a JSON Schema',
   start: 'the output of sync',
   worker: 'the lines of schedule, in test/engine/observability.test.ts',
@@ -204,6 +203,7 @@ it('commands that write print what their schemas declare', SLOW, async () => {
   await expectOutput('docs', 0, ['docs', '--output', at('new')]);
   await expectOutput('docs-check', 1, ['docs', '--check', '--output', folder.path]);
   await expectOutput('docs-pages', 0, ['docs', 'errors']);
+  await expectOutput('completion', 0, ['completion', 'bash']);
   await expectOutput('sandbox', 0, ['sandbox', '--port', '0'], {}, AbortSignal.abort());
 });
 
@@ -211,6 +211,11 @@ it('an error of a command with --json is a line of JSON with retryable', SLOW, a
   for (const [words, env, expected] of [
     [['query', 'wrong'], {}, { exitCode: 2, retryable: false }],
     [['query', '--wrong'], {}, { exitCode: 2, retryable: false }],
+    [
+      ['query', '--csv', 'select 1'],
+      {},
+      { exitCode: 2, retryable: false, message: 'query: --csv and --json were both given; one is allowed' },
+    ],
     [['query', 'select 1'], { DATABASE_URL: 'postgres://sluice@127.0.0.1:9/none' }, { exitCode: 5, retryable: true }],
   ] as const) {
     const { code, out, err } = await sluice(words, env);

@@ -115,7 +115,6 @@ describe('what is not known', () => {
     [['sync', '--config='], 'sync: --config needs a value'],
     [['query'], 'query: it needs <sql>: The statement'],
     [['query', 'a', 'b'], 'query: found "b", which is one word too many'],
-    [['query', '--csv', '--json', 'select 1'], 'query: --csv and --json were both given'],
     [['quarantine', 'show'], 'quarantine: show takes the number of one entry'],
     [['quarantine', 'show', '1 or 1=1'], 'quarantine: show takes the number of one entry'],
     [['quarantine', 'retry', '3'], 'quarantine: show takes the number of one entry'],

@@ -221,12 +221,15 @@ describe('a secret from a file', () => {
       return { token: service.token?.reveal(), warehouse: warehouse.url.reveal() };
     });
 
-  it.each(['abc', 'abc\n', 'abc\r\n'])('is its text without the line’s end: %j', async (text) => {
-    expect(await loadWith({ t: text }, (folder) => ({ T_FILE: join(folder, 't') }))).toEqual({
-      token: 'abc',
-      warehouse: expect.stringMatching(/^embedded:\/.*\/x$/) as string,
-    });
-  });
+  it.each(['abc', 'abc\n', 'abc\r\n', '\uFEFFabc\r\n'])(
+    'is its text without the line’s end and a byte order mark: %j',
+    async (text) => {
+      expect(await loadWith({ t: text }, (folder) => ({ T_FILE: join(folder, 't') }))).toEqual({
+        token: 'abc',
+        warehouse: expect.stringMatching(/^embedded:\/.*\/x$/) as string,
+      });
+    },
+  );
 
   it('is read where the variable is unset or empty, and before a default', async () => {
     expect(

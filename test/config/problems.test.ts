@@ -9,6 +9,8 @@ type Case = readonly [name: string, lines: string, ...problems: string[]];
 
 const SEC = 'endpoint: sec.search.companies';
 const PEOPLE = 'endpoint: pronet.search.users';
+const CURSOR =
+  'cursor is filled in by paging, because each page decides the next one, and the order of the log is not documented; remove it, and set start_time or end_time';
 
 describe('a sync', () => {
   it.each<Case>([
@@ -205,7 +207,7 @@ describe('a request', () => {
     [
       'with a field that paging fills in',
       '  a: { endpoint: token.requests, request: { «cursor: "2024-01-01T00:00:00Z" } }',
-      'cursor is filled in by paging; remove it',
+      CURSOR,
     ],
     [
       'with NUL',
@@ -243,11 +245,7 @@ describe('inputs', () => {
       `  a: { ${GROUP}, for_each: { «groop: [y] } }`,
       'pronet.group has no field "groop"; did you mean "group"? allowed: group, timeout',
     ],
-    [
-      'of a field that paging fills in',
-      '  a: { endpoint: token.requests, for_each: { «cursor: [y] } }',
-      'cursor is filled in by paging; remove it',
-    ],
+    ['of a field that paging fills in', '  a: { endpoint: token.requests, for_each: { «cursor: [y] } }', CURSOR],
     [
       'of a wrong URN type',
       '  a: { endpoint: pronet.user.education, request: { count: 1 }, for_each: { urn: ["fsd_profile:1", «"activity:2"] } }',

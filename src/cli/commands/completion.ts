@@ -1,6 +1,7 @@
 /** `sluice completion`: prints the script that makes a shell complete command lines. */
 import { command } from '../command.ts';
 import { completionScript, type Shell, SHELLS } from '../completion/scripts.ts';
+import { show } from '../terminal/show.ts';
 
 export const completion = command({
   about:
@@ -17,7 +18,8 @@ export const completion = command({
     { line: 'sluice completion fish > ~/.config/fish/completions/sluice.fish', about: 'Install it for fish.' },
   ],
   run: ({ shell }, context) => {
-    context.out.write(completionScript(shell as Shell));
+    const script = completionScript(shell as Shell);
+    show(context, 'completion/1', { shell, script }, () => script);
     return Promise.resolve(0);
   },
 });

@@ -14,7 +14,11 @@ export interface DbtOptions {
 }
 
 /** The contents of `sources.yml`, for dbt 1.10.5 or later. */
-export function dbtSources({ schema, warnAfterHours }: DbtOptions): string {
+export const dbtSources = (options: DbtOptions): string =>
+  HEAD + stringify(dbtDocument(options), { lineWidth: 0, aliasDuplicateObjects: false });
+
+/** The sources as a value, whose JSON dbt reads too, because JSON is YAML. */
+export function dbtDocument({ schema, warnAfterHours }: DbtOptions): object {
   const tables = dictionary()
     .filter(({ area }) => area === 'analyst')
     .map((it) => tableOf(it, { schema, warnAfterHours }));
@@ -24,7 +28,7 @@ export function dbtSources({ schema, warnAfterHours }: DbtOptions): string {
     schema,
     tables,
   };
-  return HEAD + stringify({ version: 2, sources: [source] }, { lineWidth: 0, aliasDuplicateObjects: false });
+  return { version: 2, sources: [source] };
 }
 
 const HEAD =

@@ -36,7 +36,7 @@ function endpointBlocks(it: Endpoint): (string | undefined)[] {
     markdownTable(
       ['Request field', 'Type', 'Default', 'Meaning'],
       requestFields(it.request).map(({ name, type, required, fallback, about }) => [
-        code(name) + (it.paging.ownFields.includes(name) ? ' (set by Sluice)' : ''),
+        code(name) + (Object.hasOwn(it.paging.ownFields, name) ? ' (set by Sluice)' : ''),
         type,
         required ? 'required' : fallback,
         about,

@@ -2,6 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { lowerBoundsOf } from '../../ledger/coverage.ts';
+import { recordFailedParts } from '../../ledger/failures/failed-parts.ts';
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
@@ -59,6 +60,7 @@ export async function concludeRun(
   const skipped = await skipBeyondLimit(ops, input);
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
+  await recordFailedParts(ops, input.run);
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;

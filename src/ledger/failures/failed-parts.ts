@@ -1,22 +1,31 @@
-/** Slices of a run that are lower bounds, also because requests that followed their answers failed. */
+/** Full answers that are lower bounds because requests that followed them failed. */
 import { isSplit } from '../skip-for-split.ts';
+import type { Run } from '../runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
-export const FAILED_PART = 'as many items as requested, and a request for more of them failed';
+const FAILED_PART = 'as many items as requested, and a request for more of them failed';
+
+type EndedRun = Pick<Run, 'id' | 'sync'>;
 
 /**
- * Returns a query of the slices of a run that are lower bounds, as `c`. Parts with unreadable answers have slices of their
- * own, so they do not count again.
+ * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
+ * earlier runs are none whose input this run requested without a failure. Call it before the lower bounds are counted.
  */
-export const lowerBoundSlices = (ops: Ops, runId: string) =>
-  ops
+export async function recordFailedParts(ops: Ops, run: EndedRun): Promise<void> {
+  await markFollowed(ops, run);
+  await clearRead(ops, run);
+}
+
+/** Parts with unreadable answers have slices of their own, so they do not count again. */
+async function markFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
+  await ops
     .withRecursive('failed(request_id)', (db) =>
       db
         .selectFrom('requests as r')
         .select('r.parent_id as request_id')
-        .where('r.run_id', '=', runId)
+        .where('r.run_id', '=', id)
         .where('r.state', '=', 'failed')
         .where('r.failure_class', 'is distinct from', UNREADABLE)
         // A part of a question that was never sent belongs to the answer before it.
@@ -28,14 +37,42 @@ export const lowerBoundSlices = (ops: Ops, runId: string) =>
             .where(isSplit('p')),
         ),
     )
-    .selectFrom('coverage as c')
-    .where('c.run_id', '=', runId)
-    .where((eb) =>
-      eb.or([
-        eb('c.reason', 'is not', null),
-        eb.and([
-          eb('c.returned', '>=', eb.ref('c.asked')),
-          eb('c.request_id', 'in', eb.selectFrom('failed as f').select('f.request_id')),
-        ]),
-      ]),
-    );
+    .updateTable('coverage as c')
+    .set({ reason: FAILED_PART })
+    .where('c.run_id', '=', id)
+    .where('c.reason', 'is', null)
+    .where('c.returned', '>=', (eb) => eb.ref('c.asked'))
+    .where('c.request_id', 'in', (eb) => eb.selectFrom('failed as f').select('f.request_id'))
+    .execute();
+}
+
+/** A failed part holds the watermark, so a later run of the input requests it again, perhaps with other days around it. */
+async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
+  await ops
+    .updateTable('coverage as c')
+    .from('requests as q')
+    .set({ reason: null })
+    .where('c.sync', '=', sync)
+    .where('c.reason', '=', FAILED_PART)
+    .where('c.run_id', '<', id)
+    .whereRef('q.id', '=', 'c.request_id')
+    .where((eb) => {
+      const ofInput = eb
+        .selectFrom('requests as r')
+        .select('r.id')
+        .where('r.run_id', '=', id)
+        .whereRef('r.input', '=', 'q.input');
+      const unread = ofInput.where('r.state', 'not in', READ).where(eb.not(isSplit('r')));
+      // Other runs of a part of the sync may leave out the failed part.
+      const complete = eb
+        .selectFrom('runs as u')
+        .select('u.id')
+        .where('u.id', '=', id)
+        .where((run) => run.or([run('u.scope', 'is', null), run('u.scope', '=', 'failed')]));
+      return eb.and([eb.exists(complete), eb.exists(ofInput), eb.not(eb.exists(unread))]);
+    })
+    .execute();
+}
+
+/** States of requests whose answer is known. An unreadable answer has a slice of its own. */
+const READ = ['loaded', 'empty', 'missing', 'fresh', 'quarantined'] as const;

@@ -28,7 +28,10 @@ const GROWTH_MICROS = 60_000_000n;
  */
 export const logWalk: Paging = {
   by: 'cursor',
-  ownFields: ['cursor'],
+  ownFields: {
+    cursor:
+      'each page decides the next one, and the order of the log is not documented; remove it, and set start_time or end_time',
+  },
   itemFields: ['id', 'started_at', 'endpoint'],
   follow: (steps) => {
     const position = positionOf(steps.slice(-LOOK_BACK));

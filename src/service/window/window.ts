@@ -37,7 +37,7 @@ import type { ItemEstimate } from './rates.ts';
  */
 export const window = (remainder: string | undefined, fields: Days): Paging => ({
   by: 'window',
-  ownFields: [],
+  ownFields: {},
   days: fields,
   remainder,
   itemFields: [fields.day, ...Object.values(fields.kinds)],

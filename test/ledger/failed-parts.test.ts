@@ -1,0 +1,99 @@
+/** Full answers whose follow-up failed, as readers of the status, the views and the report see them. */
+import { expect, it } from 'vitest';
+import { readStatus } from '../../src/insight/status.ts';
+import { readReport } from '../../src/report/read-report.ts';
+import { filings } from '../flow/filings.ts';
+import { select } from '../flow/rows.ts';
+import { only, type Scene, sceneIn } from '../flow/scene.ts';
+import { answerOf, drawn, filingWorld, itemOf } from '../service/filing-world.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
+
+const FAILED = 'as many items as requested, and a request for more of them failed';
+
+/** The lower bounds of a warehouse, in each place that lists or counts them. */
+async function boundsIn({ warehouse, clock }: Scene) {
+  const { syncs, lowerBounds } = await readStatus(warehouse);
+  const report = await readReport(warehouse, { now: clock.now(), redact: (text) => text });
+  return {
+    status: [syncs[0]?.truncated, lowerBounds.map(({ reason }) => reason)],
+    slices: await select(
+      warehouse,
+      `select returned::int, reason from sluice.sync_slices where extent = 'lower_bound' order by slice_id`,
+    ),
+    coverage: await select(warehouse, 'select lower_bound_slices::int as n from sluice.sync_coverage'),
+    report: report.truncated.length,
+  };
+}
+
+const NONE = { status: [0, []], slices: [], coverage: [{ n: 0 }], report: 0 };
+
+anyWarehouse('a full answer', (open) => {
+  it('whose request for more failed is a lower bound for every reader, until it is answered', async () => {
+    let isRefused = true;
+    const posts = (length: number): object[] =>
+      Array.from({ length }, (_, at) => ({
+        id: `p${at}`,
+        code: `c${at}`,
+        url: `https://photos.example/${at}`,
+        image: 'i',
+      }));
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => {
+        const { count } = body as { count: number };
+        return count > 12 && isRefused ? { status: 422, body: '{}' } : { body: posts(Math.min(count, 20)) };
+      },
+    });
+    const yaml = filings('raise_count_to: 48\n    accept: { rejects: 100% }', '{ user: many, count: 12 }').replace(
+      'sec.search.companies',
+      'photoshare.user.posts',
+    );
+    const bound = {
+      status: [1, [FAILED]],
+      slices: [{ returned: 12, reason: FAILED }],
+      coverage: [{ n: 1 }],
+      report: 1,
+    };
+
+    await scene.sync(yaml);
+    expect(await boundsIn(scene)).toEqual(bound);
+    await scene.sync(yaml, { failed: true });
+    expect(await boundsIn(scene)).toEqual(bound);
+
+    isRefused = false;
+    expect(only(await scene.sync(yaml, { failed: true }))).toMatchObject({ state: 'complete', loaded: 8 });
+    expect(await boundsIn(scene)).toEqual(NONE);
+  });
+
+  it('of days of which some failed is a lower bound until a later run reads these days, however it splits them', async () => {
+    let isRefused = true;
+    const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
+    const draw = drawn(3);
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint !== 'sec.search.companies') return undefined;
+        const { date_from: from = '', date_to: to = '' } = body as { date_from?: string; date_to?: string };
+        const isPart = from > '2026-02-02' && from <= '2026-02-20' && to >= '2026-02-20';
+        if (isRefused && isPart) return { status: 422, body: '{}' };
+        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
+      },
+    });
+    const yaml = (to: string): string =>
+      filings(
+        `window: { from: 2026-02-02, to: ${to}, lookback: 0d }\n    accept: { rejects: 100% }\n    checks: [{ complete: true }]`,
+        '{ count: 50 }',
+      );
+
+    const first = only(await scene.sync(yaml('2026-03-04')));
+    expect(first).toMatchObject({ failed: 1, truncated: 1, checks: [{ status: 'fail' }] });
+    expect(await boundsIn(scene)).toMatchObject({ status: [1, [FAILED]], coverage: [{ n: 1 }], report: 1 });
+    // Other days do not read the failed ones.
+    await scene.sync(yaml('2026-03-04'), { from: '2026-03-01', to: '2026-03-02' });
+    expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
+
+    isRefused = false;
+    const last = only(await scene.sync(yaml('2026-03-05'), { failOnTruncated: true }));
+    expect(last).toMatchObject({ exitCode: 0, state: 'complete', truncated: 0, checks: [{ status: 'pass' }] });
+    expect(await boundsIn(scene)).toEqual(NONE);
+  });
+});
