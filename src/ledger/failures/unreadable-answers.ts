@@ -239,29 +239,3 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     )
     .execute();
 }
-
-/**
- * Removes the unreadable pages of a sync's earlier walks of the log whose range is inside the range of this run's walk.
- * Call it after the run read all its pages.
- */
-export async function removeReadPages(ops: Ops, sync: string, runId: string): Promise<void> {
-  const walked = ops
-    .selectFrom('requests as r')
-    .select(sql`range_agg(${timesOf('r.body')})`.as('times'))
-    .where('r.run_id', '=', runId)
-    .where('r.parent_id', 'is', null);
-  await ops
-    .deleteFrom('coverage')
-    .where('sync', '=', sync)
-    .where('run_id', '<', runId)
-    .where('unreadable', '=', sql<boolean>`true`)
-    .where(sql<boolean>`${timesOf('filters')} <@ (${walked})`)
-    .execute();
-}
-
-/** The range of a request of the log, without limits that are absent; empty if it ends before its start. */
-const timesOf = (body: string) => {
-  const start = sql`coalesce((${sql.ref(body)} ->> 'start_time')::timestamptz, '-infinity')`;
-  const end = sql`coalesce((${sql.ref(body)} ->> 'end_time')::timestamptz, 'infinity')`;
-  return sql`tstzrange(least(${start}, ${end}), ${end})`;
-};
