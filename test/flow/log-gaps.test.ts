@@ -44,6 +44,25 @@ const rowOf = (id: number, at: number) => ({
   duration: 1,
 });
 
+/** The page of a log with 250 rows, one in each microsecond of the day. */
+const pageOf = (request: unknown, ignoresCursor = false): unknown[] =>
+  oddPage(
+    Array.from({ length: 250 }, (_, n) => ({ id: rowOf(n, n).id, at: n })),
+    { order: 'ascending', edge: 'exclusive', ignoresCursor },
+    request as Readonly<Record<string, unknown>>,
+    1,
+  ).map((row) => ({ ...rowOf(0, 0), ...(row as object) }));
+
+/** Replaces the stored answers by the first page, as a newer version of this program would read them. */
+async function makeReadable({ warehouse }: Scene): Promise<void> {
+  const text = `$body$${JSON.stringify(pageOf({ limit: 100 }))}$body$`;
+  await select(
+    warehouse,
+    `update sluice_ops.answers set body = convert_to(${text}, 'UTF8'), encoding = 'identity',
+       bytes = octet_length(${text}), sha256 = encode(sha256(convert_to(${text}, 'UTF8')), 'hex') returning id`,
+  );
+}
+
 anyWarehouse('a walk of the request log', (open) => {
   it('with very many pages pauses, and the next sync goes on there; its day is not read before', async () => {
     const scene = await sceneIn(await open(), { logOrder: 'ascending', start: START });
@@ -109,14 +128,9 @@ anyWarehouse('a walk of the request log', (open) => {
   });
 
   it('that a log shows the same full page for every cursor is not complete, and its days are read again', async () => {
-    const odd = { order: 'ascending', edge: 'exclusive' } as const;
-    const rows = Array.from({ length: 250 }, (_, n) => ({ id: rowOf(n, n).id, at: n }));
     let ignoresCursor = true;
-    const respond = ({ endpoint, body }: RespondRequest) => {
-      if (endpoint !== 'token.requests') return undefined;
-      const items = oddPage(rows, { ...odd, ignoresCursor }, body as Readonly<Record<string, unknown>>, 1);
-      return { body: items.map((row) => ({ ...rowOf(0, 0), ...(row as object) })) };
-    };
+    const respond = ({ endpoint, body }: RespondRequest) =>
+      endpoint === 'token.requests' ? { body: pageOf(body, ignoresCursor) } : undefined;
     const scene = await sceneIn(await open(), { start: START, respond });
 
     const first = only(await scene.sync(costs('2026-11-20')));
@@ -128,6 +142,66 @@ anyWarehouse('a walk of the request log', (open) => {
     ignoresCursor = false;
     scene.clock.advance(1000);
     expect(only(await scene.sync(costs('2026-11-20')))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await loaded(scene)).toBe(250);
+    expect(await gaps(scene)).toBe(0);
+  });
+
+  it.each([
+    { replay: 'a retry of the quarantine', options: { quarantined: true } },
+    { replay: 'a rebuild', options: { rebuild: true } },
+  ])(
+    'that ended at an unreadable page stays a gap after $replay can read the page, until a run reads its days',
+    async ({ options }) => {
+      let isCut = true;
+      const respond = ({ endpoint, body }: RespondRequest) =>
+        endpoint === 'token.requests' ? { body: isCut ? '[{"id":' : pageOf(body) } : undefined;
+      const scene = await sceneIn(await open(), { start: START, respond });
+      const day = { from: '2026-11-20', to: '2026-11-20' };
+      expect(only(await scene.sync(costs('2026-11-20'), day))).toMatchObject({ exitCode: 4, unreadable: 1 });
+      isCut = false;
+      await makeReadable(scene);
+
+      expect(await scene.replay(options)).toMatchObject({ received: 100, quarantined: 0 });
+
+      expect(await loaded(scene)).toBe(100);
+      expect(await readStatus(scene.warehouse)).toMatchObject({
+        syncs: [{ unreadable: 0, truncated: 1 }],
+        lowerBounds: [{ returned: 100, reason: 'the pages that follow it were not read' }],
+        gaps: [],
+      });
+      expect(await extents(scene)).toEqual([{ extent: 'lower_bound' }]);
+
+      scene.clock.advance(DAY_MS);
+      expect(only(await scene.sync(costs('2026-11-21')))).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(await gaps(scene)).toBe(1);
+
+      expect(only(await scene.sync(costs('2026-11-21'), day))).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(await gaps(scene)).toBe(0);
+      expect(await loaded(scene)).toBe(250);
+    },
+  );
+
+  it('that ended at a page which a replay could read while its run was stopped is read again by the next run', async () => {
+    let isBroken = true;
+    const respond = ({ endpoint, body }: RespondRequest) => {
+      if (endpoint !== 'token.requests') return undefined;
+      const { start_time: start } = body as { readonly start_time?: string };
+      if (isBroken) return start === MIDNIGHT ? { body: '[{"id":' } : { status: 500, body: '{}' };
+      return { body: pageOf(body) };
+    };
+    const scene = await sceneIn(await open(), { start: '2026-11-21T12:00:00.000Z', respond });
+    const yaml = costs('2026-11-20').replace('in_flight', 'retries: 0\n  in_flight');
+    expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 5, state: 'interrupted', unreadable: 1 });
+    isBroken = false;
+    await makeReadable(scene);
+    await scene.replay({ quarantined: true });
+
+    const second = only(await scene.sync(yaml));
+
+    expect(second).toMatchObject({ exitCode: 4, state: 'partial', continued: true, unreadable: 0 });
+    expect(second.error).toMatch(/: the pages that follow it were not read$/);
+    expect(await mark(scene)).toBe(MIDNIGHT);
+    expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 0, state: 'complete', continued: false });
     expect(await loaded(scene)).toBe(250);
     expect(await gaps(scene)).toBe(0);
   });
