@@ -32,7 +32,7 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   rejects: {
     short: 'too many rejects',
     meaning:
-      'The run finished, but more items and inputs were rejected than `accept.rejects` allows, or an answer could not be read. Also if a check of severity `error` failed; the rows stay loaded. With `--fail-on-truncated`, also if more items may exist than the service returned. With `plan --against OTHER --fail-above POINTS`: a month costs over POINTS more than OTHER.',
+      'The run finished, but more items and inputs were rejected than `accept.rejects` allows, an answer could not be read, or the pages of the request log did not lead to its end. Also if a check of severity `error` failed; the rows stay loaded. With `--fail-on-truncated`, also if more items may exist than the service returned. With `plan --against OTHER --fail-above POINTS`: a month costs over POINTS more than OTHER.',
     next: 'List what was rejected with `sluice status` and `sluice quarantine`. Fix the inputs and run `sluice sync --failed`; after an update of Sluice, run `sluice quarantine retry`. If answers were truncated, add `window` or `split_by`, or raise `count`. After a failed check, read `check_status`. After `plan`, review the change of the config.',
   },
   transient: {

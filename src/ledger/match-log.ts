@@ -19,6 +19,13 @@ export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'o
   matches: sql.table(`${ops}.request_cost_matches`),
 });
 
+/**
+ * SQL condition that a request of the log began a walk through its times. `sync --failed` begins at the page that failed,
+ * and rows that were added to the pages before it are unknown.
+ */
+export const isWalkStart = (request: string): RawBuilder<boolean> =>
+  sql`(${sql.ref(`${request}.parent_id`)} is null and ${sql.ref(`${request}.body`)} ->> 'cursor' is null)`;
+
 /** What rows with an identifier show about the service. */
 export interface LogIdentifiers {
   /** The log keeps the identifiers that we send. */

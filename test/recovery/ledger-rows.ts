@@ -1,6 +1,7 @@
 /** Rows of the log and requests of the ledger, written as if they had come there in the usual way. */
 import { randomUUID } from 'node:crypto';
 import { select } from '../flow/rows.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 export const BEGAN = Date.parse('2026-03-06T12:00:00Z');
@@ -103,14 +104,14 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
       );
       return id;
     },
-    /** A reading of the complete log that began then. */
-    read: (at: number): Promise<unknown> =>
+    /** A reading of the log that began then: of all of it, or with this request as a part of its sync. */
+    read: (at: number, part?: { readonly scope: string; readonly body: RequestBody }): Promise<unknown> =>
       select(
         warehouse,
-        `with n as (insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at, ended_at)
-           values ('costs', 'token.requests', 'h', 'complete', '2026-03-06', ${instant(at)}, ${instant(at + 1000)}) returning id)
+        `with n as (insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at, ended_at, scope)
+           values ('costs', 'token.requests', 'h', 'complete', '2026-03-06', ${instant(at)}, ${instant(at + 1000)}, ${text(part?.scope ?? null)}) returning id)
          insert into sluice_ops.requests (run_id, sync, endpoint, request_key, body, sent_body, input, state, attempts, x_request_id, planned_at, sent_at)
-         select id, 'costs', 'token.requests', 'k', '{}', '{}', '{}', 'loaded', 1, gen_random_uuid(), ${instant(at)}, ${instant(at)} from n returning id`,
+         select id, 'costs', 'token.requests', 'k', ${text(JSON.stringify(part?.body ?? {}))}, '{}', '{}', 'loaded', 1, gen_random_uuid(), ${instant(at)}, ${instant(at)} from n returning id`,
       ),
     matches: async (): Promise<string[]> =>
       (

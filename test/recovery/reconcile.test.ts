@@ -297,6 +297,28 @@ function further(open: Open): void {
     expect(await it.sums()).toMatchObject({ unlogged: 2, matched: 1 });
   });
 
+  it.each([
+    { scope: 'range', body: { start_time: '2026-03-04T00:00:00Z', end_time: '2026-03-06T00:00:00Z' } },
+    { scope: 'range', body: { end_time: '2026-03-06T00:00:00Z' } },
+    { scope: 'failed', body: { start_time: '2026-03-06T00:00:00Z', cursor: '2026-03-06T11:00:00Z' } },
+  ])('of which a run of scope $scope read $body proves nothing about other times', async (part) => {
+    const it = await begun(open);
+    const logged = await it.send({ at: 0 });
+    await it.log({ at: 1, identifier: logged.identifier });
+    await it.send({ at: 10 * SECOND, lost: [10 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false });
+    await it.send({ at: 20 * SECOND });
+    await it.read(900 * SECOND, part);
+
+    await it.reconcile();
+
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+    expect(await it.sums()).toMatchObject({ unlogged: 0 });
+    await it.read(900 * SECOND, { scope: 'range', body: { start_time: '2026-03-06T00:00:00Z' } });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
+    expect(await it.sums()).toMatchObject({ unlogged: 1 });
+  });
+
   it('is summed up by run once the run has ended', async () => {
     const it = await begun(open);
     await it.send({ at: 0, points: 1 });

@@ -26,9 +26,11 @@ export const reparsedSlices = (results: readonly IngestResult[]): ReparsedSlice[
     .filter(({ answer, batch }) => answer.loaded && !isUnreadable(batch))
     .map(({ answer, identity, receipt }) => {
       const endpoint = endpointNamed(answer.endpoint);
+      const isPage = endpoint?.paging.by === 'cursor';
       const complete =
         endpoint !== undefined &&
+        !isPage &&
         receipt.received < (countOf(answer.request) ?? Infinity) &&
         lastDayHadEnded(endpoint, answer);
-      return { answerId: answer.id, requestKey: identity.requestKey, receipt, complete };
+      return { answerId: answer.id, requestKey: identity.requestKey, receipt, complete, isPage };
     });

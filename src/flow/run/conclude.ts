@@ -14,12 +14,12 @@ import {
   gapsOf,
   MAX_UNREADABLE,
   recordFailingSlices,
-  removeReadPages,
   type UnreadableSum,
   unreadableSum,
 } from '../../ledger/failures/unreadable-answers.ts';
 import { failedChecksText } from '../checks/failed-checks.ts';
 import { runChecks } from '../checks/run-checks.ts';
+import { removeReadGaps, walkGapsText } from '../../ledger/failures/walk-gaps.ts';
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { earlierBounds } from './earlier-bounds.ts';
 import type { FinishedRun } from './finished-run.ts';
@@ -64,8 +64,9 @@ export async function concludeRun(
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
-  const end = endOf(input, { totals, unread, gaps, earlier, skipped });
-  if (paging.by === 'cursor' && end.state === 'complete') await removeReadPages(ops, input.run.sync, input.run.id);
+  const walkGaps = paging.by === 'cursor' ? await walkGapsText(ops, input.run.id) : undefined;
+  const end = endOf(input, { totals, unread, gaps, walkGaps, earlier, skipped });
+  if (paging.by === 'cursor' && end.state === 'complete') await removeReadGaps(ops, input.run.sync, input.run.id);
   const at = effects.now();
   await endRun(ops, input.run.id, { ...end, at }, totals);
   return {
@@ -109,6 +110,8 @@ interface Sums {
   readonly totals: Pick<RunCounters, 'left' | 'inDoubt' | 'quarantined' | 'failed' | 'received' | 'truncated'>;
   readonly unread: UnreadableSum;
   readonly gaps: readonly Gap[];
+  /** Why the log was not read to its end, although its pages were readable; undefined if it was. */
+  readonly walkGaps?: string | undefined;
   /** Lower bounds of earlier runs that count. */
   readonly earlier: number;
   /** Planned requests that the limit of requests left unsent. */
@@ -120,6 +123,7 @@ export const endOf = (input: EndInput, sums: Sums): RunEnd =>
   stoppedEnd(input, sums) ??
   lostAnswersEnd(input, sums) ??
   rejectedEnd(input, sums) ??
+  walkGapEnd(sums) ??
   (input.failOnTruncated ? truncatedEnd(sums) : undefined) ??
   limitedEnd(input, sums) ??
   failedChecksEnd(input, sums) ??
@@ -183,6 +187,9 @@ function rejectedEnd({ stop, definition }: EndInput, { totals, unread, gaps }: S
     stop?.next ?? 'See them with sluice quarantine list and sluice status.',
   );
 }
+
+const walkGapEnd = ({ walkGaps }: Sums): RunEnd | undefined =>
+  walkGaps === undefined ? undefined : rejected(walkGaps, 'Run the sync again; it reads these times again.');
 
 function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
   if (totals.truncated > 0)

@@ -109,7 +109,7 @@ class RunExecution {
     this.#controller = openStopController(signal);
     this.#requests = openTaskGroup(this.#controller.fail);
     this.#loads = openTaskGroup(this.#controller.fail, this.#requests.recheck);
-    this.#loader = openLoader(context, { walks: new Map(), splitter });
+    this.#loader = openLoader(context, { walks: new Map(), splitter, stopWith: this.#controller.stopWith });
     const commits = openGroupCommit(context, this.#controller);
     this.#store = openAnswerStore(context, this.#loader, this.#controller, commits);
     this.#reservations = openReservations(context.budget);

@@ -30,6 +30,8 @@ export interface FlowEffects extends Effects {
   readonly formerSpools?: readonly string[];
   /** Starts the trace of a run; absent, runs are not traced. */
   readonly beginSpan?: BeginRunSpan;
+  /** Pages after which a walk of the request log pauses; absent, the usual number. For tests. */
+  readonly pauseAfterPages?: number;
   /** Replaces the real client, for tests. */
   readonly openClient?: typeof openClient;
 }

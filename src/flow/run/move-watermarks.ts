@@ -1,8 +1,9 @@
-/** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer. */
+/** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer or the gap of a walk. */
 import { type RawBuilder, sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { addDays, DAY_MS } from '../../day.ts';
 import { isSplit } from '../../ledger/skip-for-split.ts';
+import { isWalkGap } from '../../ledger/failures/walk-gaps.ts';
 import { newestLogged } from '../../ledger/log-reads.ts';
 import { readWatermark, readWatermarks, writeWatermark } from '../../ledger/watermarks.ts';
 import type { Run } from '../../ledger/runs.ts';
@@ -53,7 +54,13 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
     .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(r.body ->> 'start_time')`.as('from')])
     .where('r.run_id', '=', run.id)
     .where((eb) =>
-      eb.or([eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']), eb('a.unreadable', '=', true)]),
+      eb.or([
+        eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']),
+        eb('a.unreadable', '=', true),
+        eb.exists(
+          eb.selectFrom('coverage as c').select('c.id').whereRef('c.request_id', '=', 'r.id').where(isWalkGap()),
+        ),
+      ]),
     )
     .executeTakeFirstOrThrow();
   const upTo = Number(open.n) === 0 ? run.startedAt : open.from;

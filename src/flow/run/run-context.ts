@@ -17,8 +17,10 @@ export interface RunContext extends Effects {
   readonly maxAgeOf: MaxAgeOf;
   /** When the command began, if its syncs share unreadable answers that were received after that. */
   readonly invokedAt?: Date | undefined;
-  /** Most pages of a walk; absent, more than a day of the log can have. */
+  /** Most pages of a walk; absent, all of them. */
   readonly maxPages?: number;
+  /** Pages after which a walk pauses until the next invocation; absent, more than a day of the log should have. */
+  readonly pauseAfterPages?: number | undefined;
   /** Called with the number of requests that paging and splitting added. */
   readonly onPlanned: (requests: number) => void;
   /** Called for each question that is split. */

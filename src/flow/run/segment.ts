@@ -94,6 +94,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     inFlight,
     maxAgeOf,
     invokedAt,
+    pauseAfterPages: effects.pauseAfterPages,
     // The prices change with each read of the log.
     get prices() {
       return known();

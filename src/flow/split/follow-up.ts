@@ -3,7 +3,7 @@
  */
 import { sql } from 'kysely';
 import { type Row, servedBy, rowsServed } from './served-rows.ts';
-import { nextPages, NOTHING, type Walks, stepOf } from './walk-pages.ts';
+import { cycleText, nextPages, NOTHING, stepOf, type WalkMemory } from './walk-pages.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
 import { planRequests } from '../../ledger/requests.ts';
@@ -19,8 +19,7 @@ import { freshFor } from '../../control/freshness/freshness.ts';
 import { lastDayHadEnded } from '../ingest/read-slices.ts';
 
 /** What a run remembers about its questions. */
-export interface RunMemory {
-  readonly walks: Walks;
+export interface RunMemory extends WalkMemory {
   readonly splitter: Splitter;
 }
 
@@ -62,8 +61,10 @@ async function planOf(
   const step = stepOf(context, answer, batch.items);
   const isReadable = !isUnreadable(batch) && answer.status !== 412;
   if (context.definition.endpoint.paging.by === 'cursor') {
-    const follow = await nextPages(context, ops, row, isReadable ? step : undefined, memory.walks);
-    const added = await planNewParts(context, ops, answer, row, follow);
+    const next = await nextPages(context, ops, row, isReadable ? step : undefined, memory);
+    const added = await planNewParts(context, ops, answer, row, next);
+    const isCycle = next.requests.length > 0 && added === 0 && row.has_parts !== true;
+    const follow = isCycle ? { requests: [], lowerBound: cycleText(next) } : next;
     const isGap = follow.lowerBound !== undefined || isUnreadable(batch);
     return { added, slice: isGap ? sliceOf(context, result, row, { step, follow, isReadable }) : undefined };
   }
@@ -106,7 +107,8 @@ function sliceOf(
     asked: typeof count === 'number' ? count : undefined,
     returned: batch.items.length,
     depth: Number(row.depth),
-    complete: isReadable && !isFull(step) && lastDayHadEnded(definition.endpoint, answer),
+    complete:
+      isReadable && follow.lowerBound === undefined && !isFull(step) && lastDayHadEnded(definition.endpoint, answer),
     lowerBound: unreadable ? `its answer could not be read: ${unreadableReason(batch) ?? ''}` : follow.lowerBound,
     unreadable,
     asOf: answer.receivedAt,

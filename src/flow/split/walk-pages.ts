@@ -1,10 +1,13 @@
 /** The pages of a walk of the request log: each follows from the pages before it. */
+import { EXIT } from '../../errors.ts';
 import type { RunContext } from '../run/run-context.ts';
+import type { RunStop } from '../run/stop-controller.ts';
 import { decode } from '../../normalize/decode.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Follow, PageStep } from '../../service/paging.ts';
 import { LOOK_BACK } from '../../service/request-log/walk.ts';
+import { filtersText } from '../../text/filters.ts';
 import type { Row } from './served-rows.ts';
 
 /** The next page of a walk of the request log; none without a step, after an unreadable answer or a 412. */
@@ -13,29 +16,52 @@ export async function nextPages(
   ops: Ops,
   row: Row,
   step: PageStep | undefined,
-  walks: Walks,
+  { walks, stopWith }: WalkMemory,
 ): Promise<Follow> {
   const before = await stepsBefore(context, ops, row.parent_id, walks, LOOK_BACK);
   const steps = step ? [...before.slice(-LOOK_BACK), step] : [];
+  const pages = Number(row.depth) + 1;
   const follow = step
-    ? bounded(context.definition.endpoint.paging.follow(steps, {}), Number(row.depth), context.maxPages)
+    ? bounded(context.definition.endpoint.paging.follow(steps, {}), pages, context.maxPages)
     : NOTHING;
+  const { pauseAfterPages = PAUSE_AFTER_PAGES } = context;
+  if (step && follow.requests.length > 0 && pages % pauseAfterPages === 0) stopWith?.(pauseOf(step, pages));
   remember(walks, row, steps, follow.requests.length > 0);
   return follow;
 }
 
 export const NOTHING: Follow = { requests: [] };
 
-/** A day of the log with a million rows; a walk with more pages must be a cycle. */
-const DEEPEST = 10_000;
-
-const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
-  depth + 1 < deepest || follow.requests.length === 0
+/** Ends a read that may have no more pages. */
+const bounded = (follow: Follow, pages: number, maxPages: number | undefined): Follow =>
+  maxPages === undefined || pages < maxPages || follow.requests.length === 0
     ? follow
-    : { requests: [], lowerBound: `${deepest} pages were read and more may follow` };
+    : { requests: [], lowerBound: `${maxPages} pages were read and more may follow` };
+
+/** The pages of a million rows. A service could return new pages without end, so the walk pauses before the next one. */
+const PAUSE_AFTER_PAGES = 10_000;
+
+/** The stop of a run whose walk pauses. The next page is planned, so the next invocation continues with it. */
+const pauseOf = ({ request: { start_time, end_time } }: PageStep, pages: number): RunStop => ({
+  exit: EXIT.transient,
+  because: `the log was not read to its end: ${filtersText({ start_time, end_time })} has more than ${pages} pages`,
+  next: 'Run the sync again; it continues where it stopped.',
+  forAll: false,
+});
+
+/** The gap of a walk whose next page was read before. */
+export const cycleText = ({ requests: [next] }: Follow): string =>
+  `the log repeats the cursor ${String(next?.['cursor'])}; rows beyond it were not read`;
 
 /** The last pages of a walk up to each of its requests. */
 export type Walks = Map<string, readonly PageStep[]>;
+
+/** What a run remembers about its walks. */
+export interface WalkMemory {
+  readonly walks: Walks;
+  /** Stops the run; absent while it loads waiting answers, which sends nothing. */
+  readonly stopWith?: (reason: RunStop) => void;
+}
 
 /** Keeps the pages of unfinished walks only, up to the newest page. */
 function remember(

@@ -203,11 +203,14 @@ export interface ReparsedSlice {
   readonly receipt: Pick<Receipt, 'received'>;
   /** The answer held all items that existed when it was requested. */
   readonly complete: boolean;
+  /** The answer is a page of the log. Its walk ended there, so the pages after it stay unread. */
+  readonly isPage: boolean;
 }
 
+const NOT_FOLLOWED = 'the pages that follow it were not read';
 const NOT_SPLIT = 'as many items as requested, and its parts were not requested yet';
 
-/** Corrects the slices of answers that were unreadable and can now be read. A full answer is a lower bound. */
+/** Corrects the slices of answers that were unreadable and can now be read. A full answer and a page of the log are lower bounds. */
 export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[]): Promise<void> {
   if (read.length === 0) return;
   const slices = rowsFrom(read, {
@@ -215,6 +218,7 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     request_key: ['text', ({ requestKey }) => requestKey],
     returned: ['bigint', ({ receipt }) => receipt.received],
     complete: ['boolean', ({ complete }) => complete],
+    is_page: ['boolean', ({ isPage }) => isPage],
   });
   const source = ops.selectFrom(slices.as('u')).selectAll().distinctOn(['u.answer_id', 'u.request_key']);
   await ops
@@ -222,7 +226,9 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     .from(source.as('s'))
     .set((eb) => ({
       unreadable: false,
-      reason: sql<string | null>`case when s.returned >= c.asked then ${NOT_SPLIT} end`,
+      reason: sql<
+        string | null
+      >`case when s.is_page then ${NOT_FOLLOWED} when s.returned >= c.asked then ${NOT_SPLIT} end`,
       returned: eb.ref('s.returned'),
       complete: eb.ref('s.complete'),
     }))
@@ -239,29 +245,3 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     )
     .execute();
 }
-
-/**
- * Removes the unreadable pages of a sync's earlier walks of the log whose range is inside the range of this run's walk.
- * Call it after the run read all its pages.
- */
-export async function removeReadPages(ops: Ops, sync: string, runId: string): Promise<void> {
-  const walked = ops
-    .selectFrom('requests as r')
-    .select(sql`range_agg(${timesOf('r.body')})`.as('times'))
-    .where('r.run_id', '=', runId)
-    .where('r.parent_id', 'is', null);
-  await ops
-    .deleteFrom('coverage')
-    .where('sync', '=', sync)
-    .where('run_id', '<', runId)
-    .where('unreadable', '=', sql<boolean>`true`)
-    .where(sql<boolean>`${timesOf('filters')} <@ (${walked})`)
-    .execute();
-}
-
-/** The range of a request of the log, without limits that are absent; empty if it ends before its start. */
-const timesOf = (body: string) => {
-  const start = sql`coalesce((${sql.ref(body)} ->> 'start_time')::timestamptz, '-infinity')`;
-  const end = sql`coalesce((${sql.ref(body)} ->> 'end_time')::timestamptz, 'infinity')`;
-  return sql`tstzrange(least(${start}, ${end}), ${end})`;
-};

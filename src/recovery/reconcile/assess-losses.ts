@@ -4,7 +4,13 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
-import { type ReconcileDb, reconcileTables, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
+import {
+  type ReconcileDb,
+  reconcileTables,
+  type LogIdentifiers,
+  toleranceMs,
+  isWalkStart,
+} from '../../ledger/match-log.ts';
 import { type KnownRequest, type LoggedAttempt, type LogEvidence, lossVerdict } from './loss-verdict.ts';
 
 /** Returns the verdicts on these lost attempts; log and ledger must have been matched before. */
@@ -90,7 +96,7 @@ async function evidenceOf(
           coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), '[]')) as times, min(q.sent_at) as began_at
       from ${runs} n join ${requests} q on q.run_id = n.id
       where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${oldest}::timestamptz
-        and q.parent_id is null
+        and ${isWalkStart('q')}
         and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') <= coalesce((q.body ->> 'end_time')::timestamptz, 'infinity')
       group by n.id having bool_and(q.sent_at is not null)
     )

@@ -9,7 +9,13 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/failures/lost-answers.ts';
 import { assessLosses } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
-import { type ReconcileDb, reconcileTables, readLogIdentifiers, matchIdentifiers } from '../../ledger/match-log.ts';
+import {
+  type ReconcileDb,
+  reconcileTables,
+  readLogIdentifiers,
+  matchIdentifiers,
+  isWalkStart,
+} from '../../ledger/match-log.ts';
 import { matchCandidates } from './match-candidates.ts';
 import { type InOrder, matchInOrder } from './matches-in-order.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
@@ -185,7 +191,7 @@ export async function readReconciliation(
         least(coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), q.sent_at - interval '2 minutes'))) as times
       from ${runs} n join ${requests} q on q.run_id = n.id
       where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${from}
-        and q.parent_id is null and q.sent_at is not null
+        and ${isWalkStart('q')} and q.sent_at is not null
         and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') < q.sent_at - interval '2 minutes'
         and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') < coalesce((q.body ->> 'end_time')::timestamptz, 'infinity')
     ), unlogged as (
