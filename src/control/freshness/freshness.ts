@@ -87,10 +87,11 @@ async function freshAnswersByName(
     return { names: typeof written === 'string' ? requestedName(naming.kinds, written).candidates : [], since };
   });
   const named = await namesOfEntities(ops, resource.name, lookups);
-  const candidates = unserved.flatMap(({ request, since, until }, place): AnswerCandidate[] =>
+  const candidates = unserved.flatMap(({ requestKey, request, since, until }, place): AnswerCandidate[] =>
     (named.get(place) ?? []).map((name) => ({
       place,
       requestKey: requestKeyOf(endpoint.name, { ...request, [naming.field]: name.name }),
+      soughtKey: requestKey,
       name,
       since,
       until,
