@@ -1,5 +1,5 @@
 /** Finds bought answers that are still fresh, by request key. */
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
@@ -50,6 +50,16 @@ export const answersWithin = (ops: Ops, requests: readonly RequestWithin[]) =>
     .groupBy('t.request_key');
 
 /**
+ * A value of the answer `a` that was received last. Not of the highest id: an answer that the spool brought late is older
+ * than its id. An answer without its body cannot fill a bridge, so it does not count; an unreadable one does.
+ */
+const newestOf = <T>(value: RawBuilder<T>) =>
+  sql<T | null>`(array_agg(${value} order by a.received_at desc, a.id desc) filter (where a.unreadable or a.body is not null))[1]`;
+
+/** SQL condition on a group of answers `a` to one request: the newest one can be read. */
+const isServed = sql<boolean>`${newestOf(sql`a.unreadable`)} is false`;
+
+/**
  * Returns the newest stored answer to each of these requests within its range of receipt times, over all syncs, by
  * request key. Empty and "no such entity" answers count as bought, the latter unless `withMissing` is false. If the
  * newest answer of a request is unreadable, it has none, since an older answer cannot replace it.
@@ -62,19 +72,11 @@ export async function freshAnswersByKey(
   const found = new Map<string, string>();
   for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
     const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
-      // An answer without its body cannot fill a bridge. Whether an answer serves is decided by ids, as in `freshAnswer`.
-      .select([
-        't.request_key',
-        // Not the highest id: an answer that the spool brought late is older than its id.
-        sql<string | null>`(array_agg(a.id order by a.received_at desc, a.id desc)
-          filter (where not a.unreadable and a.body is not null))[1]`.as('id'),
-        sql<string | null>`max(a.id) filter (where not a.unreadable and a.body is not null)`.as('read'),
-        sql<string | null>`max(a.id) filter (where a.unreadable)`.as('unread'),
-      ])
+      .select(['t.request_key', newestOf(sql<string>`a.id`).as('id')])
       .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
+      .having(isServed)
       .execute();
-    for (const { request_key: key, id, read, unread } of rows)
-      if (id !== null && read !== null && BigInt(unread ?? 0) < BigInt(read)) found.set(key, id);
+    for (const { request_key: key, id } of rows) if (id !== null) found.set(key, id);
   }
   return found;
 }
@@ -117,9 +119,7 @@ export const freshAnswer = (eb: SendingExpressions) =>
     .whereRef('a.request_key', '=', 'requests.request_key')
     .whereRef('a.received_at', '>=', 't.since')
     .whereRef('a.received_at', '<=', 't.until')
-    .having(
-      sql<boolean>`max(a.id) filter (where not a.unreadable and a.body is not null) > coalesce(max(a.id) filter (where a.unreadable), 0)`,
-    );
+    .having(isServed);
 
 /** Longest wait for a call of another sync: the default timeout of a call and its margin. */
 const CALL_SECONDS = 330;

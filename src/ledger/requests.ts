@@ -7,7 +7,8 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import { type FailingRequest, UNREADABLE } from './failures/unreadable-answers.ts';
+import type { FailingRequest } from './failures/failing-requests.ts';
+import { UNREADABLE } from './failures/unreadable-answers.ts';
 
 /** A request in the ledger, without its answer. */
 export interface LedgerRequest {
@@ -29,7 +30,7 @@ export interface LedgerRequest {
 export interface AnswerAvailability {
   /** The answer that serves the request. */
   readonly fresh: ReadonlyMap<string, string>;
-  /** Requests that are not sent now because their last answers were unreadable. */
+  /** Requests that are not sent because their last answers were unreadable. */
   readonly failing: ReadonlyMap<string, FailingRequest>;
 }
 
@@ -153,7 +154,7 @@ const errorOf = (failing: FailingRequest | undefined): string | null =>
   failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
 
 const nextStepOf = (sync: string): string =>
-  `It is not sent again until max_age has passed; sluice sync --refresh ${sync} sends it now.`;
+  `Only sluice sync --refresh ${sync}, or sluice sync --failed ${sync}, sends it again.`;
 
 /**
  * Returns requests of a run after the given id that were never sent, in plan order, at most `limit`. The result is

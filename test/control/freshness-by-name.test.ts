@@ -95,6 +95,44 @@ anyWarehouse('an entity bought by one name', (open) => {
     expect(await bought(scene, profiles(['@north_trail'], AGE, 'fourth'))).toBe(1);
   });
 
+  const served = (scene: Scene, sync: string) =>
+    select(scene.warehouse, `select answer_id, state from sluice_ops.requests where sync = '${sync}'`);
+
+  it('is served by the answer received last, not by one that the spool brought later', async () => {
+    const scene = await sceneIn(await open());
+    for (const name of ['north_trail', '2000000000', 'north_trail']) {
+      await scene.sync(profiles([name], '', 'asked'));
+      scene.clock.advance(2 * HOUR_MS);
+    }
+    await select(
+      scene.warehouse,
+      `update sluice_ops.answers set received_at = received_at - interval '3 hours' where id = 3`,
+    );
+    expect(await bought(scene, profiles(['@north_trail'], AGE))).toBe(0);
+    expect(await served(scene, 'profiles')).toEqual([{ answer_id: '2', state: 'fresh' }]);
+  });
+
+  it('is bought again by a name whose newest answer is unreadable, until a newer answer shows the entity', async () => {
+    let isCut = false;
+    const scene = await sceneIn(await open(), { respond: () => (isCut ? { body: '[{"@type":' } : undefined) });
+    const ask = async (name: string, more = ''): Promise<number> => {
+      const sent = await bought(scene, profiles([name], more, `by_${scene.clock.now().getTime()}`));
+      scene.clock.advance(HOUR_MS);
+      return sent;
+    };
+    await ask('north_trail');
+    await ask('2000000000');
+    expect(await ask('@north_trail', AGE)).toBe(0);
+    isCut = true;
+    await ask('north_trail');
+    expect(await ask('north_trail', AGE)).toBe(1);
+    isCut = false;
+    // The address was never requested, so only the answers to the id and to the alias are known.
+    await ask('2000000000');
+    expect(await ask('north_trail', AGE)).toBe(0);
+    expect(await ask('@north_trail', AGE)).toBe(0);
+  });
+
   it('has its posts in the bridge under every requested name, also after a replay', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(postLists(['north_trail'], AGE));

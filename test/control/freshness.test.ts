@@ -58,6 +58,24 @@ anyWarehouse('an answer that is fresh', (open) => {
     expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 0, sent: 2, exitCode: 0 });
   });
 
+  it.each([
+    { late: 'an unreadable answer', bodies: ['[]', '[{"@type":'], sent: 0 },
+    { late: 'an answer that can be read', bodies: ['[{"@type":', '[]'], sent: 1 },
+  ])('is decided by the receipt if the spool brings $late late', async ({ bodies, sent }) => {
+    let call = 0;
+    const scene = await sceneIn(await open(), { respond: () => ({ body: bodies[(call += 1) - 1] ?? '[]' }) });
+    const yaml = `${service()}\nsyncs: { groups: { endpoint: pronet.group, for_each: { group: ["1"] }, max_age: 7d } }\n`;
+    await scene.sync(yaml);
+    scene.clock.advance(DAY_MS);
+    await scene.sync(yaml, { refresh: true });
+    await select(
+      scene.warehouse,
+      `update sluice_ops.answers set received_at = received_at - interval '2 days' where id = 2`,
+    );
+
+    expect(only(await scene.sync(yaml)).sent).toBe(sent);
+  });
+
   it('of this invocation serves the other syncs of a refresh, and earlier ones serve none', async () => {
     const respond = (): undefined => {
       scene.clock.advance(1);

@@ -78,6 +78,29 @@ eachWarehouse('a reset watermark', (open) => {
     scene.clock.advance(1000);
     expect(only(await scene.sync(TWO)).sent).toBe(0);
   });
+
+  it('makes the next run request what three unreadable answers had made failing, also after max_age', async () => {
+    let isCut = true;
+    const scene = await sceneIn(await open(), {
+      size: BUSY,
+      respond: () => (isCut ? { body: '[{"@type":' } : undefined),
+    });
+    const yaml = filings('window: { from: 2026-02-02, to: 2026-02-08 }\n    max_age: 3d');
+    const sent: number[] = [];
+    const run = async (): Promise<void> => {
+      sent.push(only(await scene.sync(yaml)).sent);
+      scene.clock.advance(DAY_MS);
+    };
+    for (const _ of [1, 2, 3, 4]) await run();
+    await reset(scene, yaml, 'filings');
+    scene.clock.advance(9 * DAY_MS);
+    isCut = false;
+    await run();
+    await run();
+
+    expect(sent.slice(0, 4)).toEqual([1, 1, 1, 0]);
+    expect(sent[4]).toBeGreaterThan(0);
+  });
 });
 
 describe('the watermarks of a sync', () => {

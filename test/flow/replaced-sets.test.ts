@@ -56,4 +56,66 @@ syncs:
       expect(await rows()).toEqual(before);
     }
   });
+
+  const listsOf = (count: number): string => `${service()}
+syncs:
+${Object.entries(LISTS)
+  .map(([name, { endpoint, field }]) => `  ${name}: { endpoint: ${endpoint}, request: { ${field}, count: ${count} } }`)
+  .join('\n')}
+`;
+  const LISTS = {
+    schools: { endpoint: 'pronet.user.education', field: 'urn: "fsd_profile:p"' },
+    reposts: { endpoint: 'pronet.post.reposts', field: 'urn: "activity:1"' },
+    posts: { endpoint: 'photoshare.user.posts', field: 'user: someone' },
+  };
+  const itemOf = (endpoint: string, text: string): object =>
+    endpoint === LISTS.schools.endpoint
+      ? school(text)
+      : endpoint === LISTS.reposts.endpoint
+        ? { urn: { type: 'activity', value: text }, text }
+        : { id: text, text };
+  /** A scene that requested the lists with each count, and a function that reads their rows. */
+  const listsIn = async (rounds: readonly { readonly count: number; readonly texts: readonly string[] }[]) => {
+    let texts: readonly string[] = [];
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => ({
+        body: texts.map((text) => (text === BROKEN ? text : itemOf(endpoint, text))),
+      }),
+    });
+    for (const { count, texts: items } of rounds) {
+      texts = items;
+      await scene.sync(listsOf(count));
+    }
+    const rows = `select 'school ' || major as row from sluice.pronet_user_educations
+      union all select 'repost ' || repost_urn_value from sluice.pronet_post_reposts
+      union all select 'post ' || post_id from sluice.photoshare_user_posts order by 1`;
+    return { scene, rows: async () => (await select<{ row: string }>(scene.warehouse, rows)).map(({ row }) => row) };
+  };
+
+  it('brings back no row of a list that a newer one to a request with another count removed', async () => {
+    for (const first of [
+      { count: 2, texts: ['1', '2'] },
+      { count: 9, texts: ['1', '2', BROKEN] },
+    ]) {
+      const { scene, rows } = await listsIn([first, { count: 5, texts: ['1'] }]);
+      expect(await rows()).toEqual(['post 1', 'repost 1', 'school 1']);
+      await scene.replay({ quarantined: first.texts.includes(BROKEN) });
+      expect(await rows()).toEqual(['post 1', 'repost 1', 'school 1']);
+      await scene.replay({ rebuild: true });
+      expect(await rows()).toEqual(['post 1', 'repost 1', 'school 1']);
+    }
+  });
+
+  it('adds its rows if the newer one to a request with another count was full', async () => {
+    const { scene, rows } = await listsIn([
+      { count: 5, texts: ['1', '2'] },
+      { count: 1, texts: ['1'] },
+    ]);
+    const before = await rows();
+    expect(before).toEqual(['post 1', 'post 2', 'repost 1', 'repost 2', 'school 1', 'school 2']);
+    for (const table of ['pronet_user_educations', 'pronet_post_reposts', 'photoshare_user_posts'])
+      await select(scene.warehouse, `delete from sluice.${table}`);
+    await scene.replay();
+    expect(await rows()).toEqual(before);
+  });
 });

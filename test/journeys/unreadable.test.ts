@@ -200,6 +200,80 @@ describe('an answer that cannot be read', () => {
     expect(await share(scene)).toBe(1);
   });
 
+  it.each([
+    { to: 'a window', sync: filings('max_age: 3d') },
+    {
+      to: 'a name',
+      sync: `${service()}\nsyncs:\n  filings: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 3d }\n`,
+    },
+  ])('to $to stays failing after max_age passed, until --refresh gets one that can be read', async ({ sync }) => {
+    const service = cutting(() => true);
+    const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+    for (const _ of [1, 2, 3]) {
+      expect(await once(scene, sync)).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
+      scene.clock.advance(DAY_MS);
+    }
+
+    for (const days of [1, 3, 40]) {
+      scene.clock.advance(days * DAY_MS);
+      expect(await once(scene, sync), `after ${days} days more`).toMatchObject({
+        exitCode: 4,
+        sent: 0,
+        unreadable: 1,
+        gaps: [{ failing: true }],
+      });
+      expect((await readStatus(scene.warehouse)).failures).toMatchObject([
+        {
+          error: expect.stringMatching(/^its last 3 answers could not be read/) as string,
+          next: 'Only sluice sync --refresh filings, or sluice sync --failed filings, sends it again.',
+        },
+      ]);
+    }
+    // An unreadable answer to a refresh is one more of them.
+    expect(await once(scene, sync, { refresh: true })).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
+    scene.clock.advance(9 * DAY_MS);
+    expect(await once(scene, sync)).toMatchObject({ exitCode: 4, sent: 0, gaps: [{ failing: true }] });
+
+    service.state.isCut = () => false;
+    expect(await once(scene, sync, { refresh: true })).toMatchObject({ exitCode: 0, unreadable: 0 });
+    expect(await once(scene, sync)).toMatchObject({ exitCode: 0, sent: 0, unreadable: 0 });
+  });
+
+  it('is requested again after one that could be read, twice and no more', async () => {
+    const service_ = cutting(() => true);
+    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const yaml = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 3d }
+`;
+    const sent: number[] = [];
+    const run = async (more?: SyncMore): Promise<void> => {
+      sent.push((await once(scene, yaml, more)).sent);
+      scene.clock.advance(DAY_MS);
+    };
+    for (const _ of [1, 2, 3, 4]) await run();
+    service_.state.isCut = () => false;
+    await run({ refresh: true });
+    service_.state.isCut = () => true;
+    scene.clock.advance(4 * DAY_MS);
+    for (const _ of [1, 2, 3, 4]) await run();
+    scene.clock.advance(4 * DAY_MS);
+    await run();
+    expect(sent).toEqual([1, 1, 1, 0, 1, 1, 1, 1, 0, 0]);
+  });
+
+  it('is not failing while its max_age holds fewer than three of them', async () => {
+    const scene = await sceneIn(await openEmbedded(), { respond: cutting(() => true).respond });
+    const yaml = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 3d }
+`;
+    for (const _ of [1, 2, 3, 4]) {
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 1, gaps: [{ failing: false }] });
+      scene.clock.advance(2 * DAY_MS);
+    }
+  });
+
   it('to one part of a window leaves the watermark before it, and the next run requests only that part', async () => {
     const service = cutting(({ number }) => number === 4);
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });

@@ -86,13 +86,16 @@ export async function namesOfEntities(
 export interface AnswerCandidate extends Received {
   readonly place: number;
   readonly requestKey: string;
+  /** The key of the request whose answer is looked for. */
+  readonly soughtKey: string;
   readonly name: KnownName;
 }
 
 /**
- * Returns the newest loaded answer to one of the candidates, by index. The answer must be received within the
- * candidate's times and while only the candidate's entity had the requested name. `mayBeEmpty` means that an answer
- * without items is also about an entity: the one that the requested name currently belongs to.
+ * Returns the loaded answer to one of the candidates that was received last, by index. The answer must be received
+ * within the candidate's times and while only the candidate's entity had the requested name, and no later answer to the
+ * candidate or to the request itself may be unreadable. `mayBeEmpty` means that an answer without items is also about an
+ * entity: the one that the requested name currently belongs to.
  */
 export async function freshAnswersByEntity(
   ops: Ops,
@@ -100,12 +103,13 @@ export async function freshAnswersByEntity(
   candidates: readonly AnswerCandidate[],
   mayBeEmpty: boolean,
 ): Promise<Map<number, string>> {
-  const found = new Map<number, string>();
+  const found = new Map<number, FoundAnswer>();
   for (let start = 0; start < candidates.length; start += CHUNK) {
     const part = candidates.slice(start, start + CHUNK);
     const source = rowsFrom(part, {
       place: ['bigint', ({ place }) => place],
       request_key: ['text', ({ requestKey }) => requestKey],
+      sought_key: ['text', ({ soughtKey }) => soughtKey],
       kind: ['text', ({ name }) => name.kind],
       name: ['text', ({ name }) => name.name],
       entity: ['text', ({ name }) => name.entity],
@@ -132,7 +136,8 @@ export async function freshAnswersByEntity(
         fenced(ops, sql`(resource, kind, name, entity) = (${resource}, c.kind, c.name, c.entity)`).as('i'),
         onTrue,
       )
-      .select(['c.place', sql<string>`max(a.id)`.as('id')])
+      .select(['c.place', 'a.id', 'a.received_at'])
+      .distinctOn('c.place')
       .whereRef('a.received_at', '>=', 'i.first_seen_at')
       .where((eb) =>
         eb.or([
@@ -144,15 +149,39 @@ export async function freshAnswersByEntity(
         ]),
       )
       .where((eb) => eb.not(eb.exists(othersThen(ops))))
-      .groupBy('c.place')
+      .where((eb) => eb.not(eb.exists(unreadableSince(ops))))
+      .orderBy('c.place')
+      .orderBy('a.received_at', 'desc')
+      .orderBy('a.id', 'desc')
       .execute();
-    for (const { place, id } of rows) {
+    for (const { place, id, received_at: receivedAt } of rows) {
       const known = found.get(Number(place));
-      if (known === undefined || BigInt(id) > BigInt(known)) found.set(Number(place), id);
+      if (known === undefined || isLater({ id, receivedAt }, known)) found.set(Number(place), { id, receivedAt });
     }
   }
-  return found;
+  return new Map([...found].map(([place, { id }]) => [place, id]));
 }
+
+interface FoundAnswer {
+  readonly id: string;
+  readonly receivedAt: Date;
+}
+
+/** True if an answer was received later. Ids decide only for equal times: a late answer of the spool has a high id. */
+function isLater(one: FoundAnswer, other: FoundAnswer): boolean {
+  const ms = one.receivedAt.getTime() - other.receivedAt.getTime();
+  return ms === 0 ? BigInt(one.id) > BigInt(other.id) : ms > 0;
+}
+
+/** Unreadable answers to the candidate, or to the request itself, that were received after the answer. */
+const unreadableSince = (ops: Ops) =>
+  ops
+    .selectFrom('answers as u')
+    .select('u.id')
+    .where(sql<SqlBool>`u.request_key = any(array[c.request_key, c.sought_key])`)
+    .where(sql<SqlBool>`u.unreadable and u.received_at between a.received_at and c.until`)
+    .where(sql<SqlBool>`(u.received_at, u.id) > (a.received_at, a.id)`)
+    .offset(0);
 
 /** Rows of other entities that had the name, of any kind, when the answer was received. */
 const othersThen = (ops: Ops) =>

@@ -4,7 +4,8 @@ import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './b
 import { freshAnswersByKey, type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
-import { failingRequests, unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
+import { failingRequests } from '../../ledger/failures/failing-requests.ts';
+import { unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
 import type { Task } from '../../plan/task.ts';
@@ -23,7 +24,7 @@ interface Ages {
 
 /**
  * Returns what stored answers mean for these tasks. A fresh answer to the same request, or about the same entity,
- * serves a task. A task whose last answers were unreadable is not sent now. An unreadable answer that another sync got
+ * serves a task. A task whose last answers were unreadable is not sent. An unreadable answer that another sync got
  * after `invokedAt` serves a task too, so that an invocation makes one attempt.
  */
 export async function freshFor(
@@ -34,7 +35,8 @@ export async function freshFor(
 ): Promise<AnswerAvailability> {
   const aged = tasks.flatMap(({ requestKey, request, input }) => {
     const maxAgeMs = maxAgeOf(input);
-    return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
+    if (maxAgeMs === undefined) return [];
+    return [{ requestKey, request, maxAgeMs, from: maxAgeOf.notBefore?.(input), ...receivedWithin(maxAgeMs, now) }];
   });
   const fresh = await freshAnswers(ops, endpoint, aged);
   const unserved = aged.filter(({ requestKey }) => !fresh.has(requestKey));
@@ -85,10 +87,11 @@ async function freshAnswersByName(
     return { names: typeof written === 'string' ? requestedName(naming.kinds, written).candidates : [], since };
   });
   const named = await namesOfEntities(ops, resource.name, lookups);
-  const candidates = unserved.flatMap(({ request, since, until }, place): AnswerCandidate[] =>
+  const candidates = unserved.flatMap(({ requestKey, request, since, until }, place): AnswerCandidate[] =>
     (named.get(place) ?? []).map((name) => ({
       place,
       requestKey: requestKeyOf(endpoint.name, { ...request, [naming.field]: name.name }),
+      soughtKey: requestKey,
       name,
       since,
       until,

@@ -9,7 +9,11 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { learnedAgeMs } from './learned-age.ts';
 
 /** The age by the fields of an input, in milliseconds; undefined if its requests must always be sent. */
-export type MaxAgeOf = (fields: RequestBody) => number | undefined;
+export interface MaxAgeOf {
+  (fields: RequestBody): number | undefined;
+  /** The instant before which no answer counts, whatever the age; absent or undefined if all answers count. */
+  readonly notBefore?: (fields: RequestBody) => Date | undefined;
+}
 
 type Aged = Pick<SyncDefinition, 'endpoint' | 'request' | 'forEach' | 'maxAgeMs' | 'autoAge'>;
 
@@ -66,18 +70,20 @@ export async function agesOfSync(ops: Ops, { endpoint, maxAgeMs, autoAge }: Aged
 }
 
 /** Limits the ages, which count from `now`, to answers received after an instant. */
-export const receivedAfter =
-  (maxAgeOf: MaxAgeOf, instant: Date, now: Date): MaxAgeOf =>
-  (fields) =>
-    smaller(maxAgeOf(fields), now.getTime() - instant.getTime() - 1);
+export const receivedAfter = (maxAgeOf: MaxAgeOf, instant: Date, now: Date): MaxAgeOf =>
+  Object.assign((fields: RequestBody) => smaller(maxAgeOf(fields), now.getTime() - instant.getTime() - 1), {
+    notBefore: () => new Date(instant.getTime() + 1),
+  });
 
 /** Increases the ages by the time since an instant. */
-export const grownSince =
-  (maxAgeOf: MaxAgeOf, since: Date, now: () => Date): MaxAgeOf =>
-  (fields) => {
-    const maxAgeMs = maxAgeOf(fields);
-    return maxAgeMs === undefined ? undefined : maxAgeMs + now().getTime() - since.getTime();
-  };
+export const grownSince = (maxAgeOf: MaxAgeOf, since: Date, now: () => Date): MaxAgeOf =>
+  Object.assign(
+    (fields: RequestBody) => {
+      const maxAgeMs = maxAgeOf(fields);
+      return maxAgeMs === undefined ? undefined : maxAgeMs + now().getTime() - since.getTime();
+    },
+    { notBefore: (fields: RequestBody) => maxAgeOf.notBefore?.(fields) },
+  );
 
 /** Undefined counts as the smallest. */
 const smaller = (one: number | undefined, other: number | undefined): number | undefined =>

@@ -1,6 +1,6 @@
 /** A part of a plan, and what all parts of a plan depend on. */
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
-import type { FailingRequest } from '../../ledger/failures/unreadable-answers.ts';
+import type { FailingRequest } from '../../ledger/failures/failing-requests.ts';
 import type { Watermarks } from '../../ledger/watermarks.ts';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';

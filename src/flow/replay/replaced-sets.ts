@@ -1,6 +1,8 @@
 /** Finds stored answers whose set of rows a newer answer replaced, so that another load of them brings no row back. */
 import { sql } from 'kysely';
-import { endpointNamed } from '../../service/catalog.ts';
+import { catalog, endpointNamed } from '../../service/catalog.ts';
+import type { RequestBody } from '../../service/request-body.ts';
+import { requestKeyOf } from '../../service/request-key.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 
@@ -9,27 +11,48 @@ export interface AnswerWithTarget {
   readonly answerId: string;
   readonly endpoint: string;
   readonly requestKey: string;
+  /** Canonical. */
+  readonly request: RequestBody;
   readonly sync: string;
 }
 
+/** The counts that stored answers were requested with, by endpoint. */
+export type RequestedCounts = ReadonlyMap<string, readonly number[]>;
+
+/** Returns the counts with which lists were requested that are one set for all counts. */
+export async function requestedCounts(ops: Ops): Promise<RequestedCounts> {
+  const names = catalog.map(({ name }) => name).filter((name) => replacesSet(name) && !isInKey(name, 'request_key'));
+  const rows = await ops
+    .selectFrom('answers')
+    .select(['endpoint', 'asked'])
+    .distinct()
+    .where('endpoint', 'in', names)
+    .where('asked', 'is not', null)
+    .execute();
+  return new Map(
+    [...Map.groupBy(rows, ({ endpoint }) => endpoint)].map(([name, of]) => [name, of.map((it) => Number(it.asked))]),
+  );
+}
+
 /**
- * Returns those of these answers whose set the loader replaced with a newer answer to the same request: a loaded and
- * complete one. Sets that name a sync are replaced by answers for this sync alone. Other requests for the same set, such
- * as one with another count, are not compared.
+ * Returns those of these answers whose set the loader replaced with a newer answer: a loaded and complete one to the same
+ * request, or to one that differs in its count alone. Sets that name a sync are replaced by answers for this sync alone.
  */
 export async function answersWithReplacedSet<T extends AnswerWithTarget>(
   ops: Ops,
   answers: readonly T[],
+  counts: RequestedCounts,
 ): Promise<ReadonlySet<T>> {
   const owners = answers.filter(({ endpoint }) => replacesSet(endpoint));
-  if (owners.length === 0) return new Set();
+  const sought = owners.flatMap((owner, index) => keysOfSet(owner, counts).map((key) => ({ ...owner, index, key })));
+  if (sought.length === 0) return new Set();
   const rows = await ops
     .selectFrom(
-      rowsFrom(owners, {
-        index: ['int', (_, index) => index],
+      rowsFrom(sought, {
+        index: ['int', ({ index }) => index],
         answer_id: ['bigint', ({ answerId }) => answerId],
-        request_key: ['text', ({ requestKey }) => requestKey],
-        sync: ['text', ({ endpoint, sync }) => (namesSync(endpoint) ? sync : null)],
+        request_key: ['text', ({ key }) => key],
+        sync: ['text', ({ endpoint, sync }) => (isInKey(endpoint, 'sync') ? sync : null)],
       }).as('t'),
     )
     .innerJoinLateral(
@@ -62,5 +85,12 @@ function replacesSet(name: string): boolean {
   return endpoint?.returns.owner !== undefined || endpoint?.bridge?.lists === true;
 }
 
-/** True if the set is that of one sync. */
-const namesSync = (name: string): boolean => Object.hasOwn(endpointNamed(name)?.bridge?.questionColumns ?? {}, 'sync');
+/** True if this is one of the columns that identify the set. */
+const isInKey = (name: string, column: string): boolean =>
+  Object.hasOwn(endpointNamed(name)?.bridge?.questionColumns ?? {}, column);
+
+/** The keys of requests for the set of a request: its own, and those with another count. */
+function keysOfSet({ endpoint, requestKey, request }: AnswerWithTarget, counts: RequestedCounts): readonly string[] {
+  const others = counts.get(endpoint)?.map((count) => requestKeyOf(endpoint, { ...request, count })) ?? [];
+  return [...new Set([requestKey, ...others])];
+}

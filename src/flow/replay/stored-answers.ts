@@ -7,7 +7,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { AnswerToLoad, LoadTarget } from '../ingest/read-answer.ts';
-import { answersWithReplacedSet } from './replaced-sets.ts';
+import { answersWithReplacedSet, requestedCounts } from './replaced-sets.ts';
 
 /** Which answers are replayed. */
 export interface AnswerSelection {
@@ -58,6 +58,8 @@ export async function* readStored(
   options: ReadStoredOptions,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerToLoad> {
+  const counts =
+    options.targetSchema === undefined ? await retryTransient(() => requestedCounts(ops), options) : undefined;
   for (const page of pagesOf(listed)) {
     if (signal.aborted) return;
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
@@ -65,13 +67,12 @@ export async function* readStored(
     const read = page.flatMap(({ answerId, ...target }) => {
       const answer = answers.get(answerId);
       if (!answer) return [];
-      const { endpoint, requestKey } = answer;
-      return [{ answer, target, answerId, endpoint, sync: target.sync, requestKey, ...target.identity }];
+      const { endpoint, requestKey, request } = answer;
+      return [{ answer, target, answerId, endpoint, sync: target.sync, requestKey, request, ...target.identity }];
     });
-    const replaced =
-      options.targetSchema === undefined
-        ? await retryTransient(() => answersWithReplacedSet(ops, read), options)
-        : new Set();
+    const replaced = counts
+      ? await retryTransient(() => answersWithReplacedSet(ops, read, counts), options)
+      : new Set();
     for (const it of read) {
       if (signal.aborted) return;
       yield { ...it.answer, target: it.target, isSetReplaced: replaced.has(it) };

@@ -8,7 +8,7 @@ import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from '../fresh-
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Gap } from '../summary.ts';
 
-/** How often a request is sent within `max_age` while its answers are unreadable: once, and two more times. */
+/** How often a request is sent within `max_age` while its answers are unreadable: once, and two more times. After that, it is failing. */
 export const MAX_UNREADABLE = 3;
 
 /** The failure class of a request that is not sent because its last answers were unreadable. */
@@ -23,37 +23,6 @@ export const isUnreadable = ({ received, rejects, foreign }: ParsedBatch): boole
 /** Returns why nothing of an answer could be read; undefined if something could. */
 export const unreadableReason = (batch: ParsedBatch): string | undefined =>
   isUnreadable(batch) ? batch.rejects[0]?.reason : undefined;
-
-/** A request that is not sent now. */
-export interface FailingRequest {
-  /** The newest of its answers. */
-  readonly answerId: string;
-  /** Number of unreadable answers within `max_age`. */
-  readonly times: number;
-  readonly reason: string;
-}
-
-/**
- * Returns those of these requests with at least `MAX_UNREADABLE` unreadable answers within their range of times, by
- * request key. The caller excludes requests that a readable answer serves.
- */
-export async function failingRequests(ops: Ops, asked: readonly RequestWithin[]): Promise<Map<string, FailingRequest>> {
-  const found = new Map<string, FailingRequest>();
-  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
-    const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
-      .select(['t.request_key', sql<string>`max(a.id)`.as('id'), sql<string>`count(*)`.as('times')])
-      .where('a.unreadable', '=', sql<boolean>`true`)
-      .having(sql<boolean>`count(*) >= ${MAX_UNREADABLE}`)
-      .execute();
-    const reasons = await reasonsOf(
-      ops,
-      rows.map(({ id }) => id),
-    );
-    for (const { request_key: key, id, times } of rows)
-      found.set(key, { answerId: id, times: Number(times), reason: reasons.get(id) ?? NO_REASON });
-  }
-  return found;
-}
 
 /** Returns the newest unreadable answer to each of these requests received after an instant, by request key. */
 export async function unreadableAfter(
@@ -74,9 +43,11 @@ export async function unreadableAfter(
   return found;
 }
 
-const NO_REASON = 'the complete answer is quarantined';
+/** The reason of an unreadable answer without one. */
+export const NO_REASON = 'the complete answer is quarantined';
 
-async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** Returns why answers could not be read, by id. */
+export async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (answerIds.length === 0) return new Map();
   const rows = await ops
     .selectFrom('quarantine')
