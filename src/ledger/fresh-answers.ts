@@ -11,9 +11,16 @@ export interface Received {
   readonly until: Date;
 }
 
+/** The age up to which answers serve a request. */
+export interface AnswerAge {
+  readonly maxAgeMs: number;
+  /** The instant before which no answer counts, whatever its age. */
+  readonly notBefore?: Date;
+}
+
 /** The receipt times of answers of at most this age. */
-export const receivedWithin = (maxAgeMs: number, now: Date): Received => ({
-  since: new Date(now.getTime() - maxAgeMs),
+export const receivedWithin = ({ maxAgeMs, notBefore }: AnswerAge, now: Date): Received => ({
+  since: new Date(Math.max(now.getTime() - maxAgeMs, notBefore?.getTime() ?? -Infinity)),
   until: latestKnown(now),
 });
 

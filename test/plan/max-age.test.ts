@@ -7,7 +7,7 @@ import type { Inputs } from '../../src/plan/inputs.ts';
 import { loadSync, problemsOf, unmarked } from '../config/written.ts';
 import { syncOf } from './sync.ts';
 
-const ages = (of: MaxAgeOf, ...names: readonly string[]): unknown[] => names.map((user) => of({ user }));
+const ages = (of: MaxAgeOf, ...names: readonly string[]): unknown[] => names.map((user) => of({ user })?.maxAgeMs);
 const sync = (maxAgeMs: number | undefined): SyncDefinition => syncOf('photoshare.user', { maxAgeMs });
 /** Inputs in blocks of two. */
 const given = (inputs: readonly Input[]): Inputs => ({
@@ -31,7 +31,7 @@ describe('the age of an answer that serves', () => {
     const twice = [input('a', 7), input('a', 3, defaults), input('b', 7), input('b')];
     expect(ages(await maxAgesOf(sync(5), given(twice)), 'a', 'b')).toEqual([3, 5]);
     expect(ages(await maxAgesOf(sync(undefined), given(twice)), 'a', 'b')).toEqual([3, undefined]);
-    expect((await maxAgesOf(sync(5), given(twice)))({ user: 'a', ...defaults })).toBe(3);
+    expect((await maxAgesOf(sync(5), given(twice)))({ user: 'a', ...defaults })).toEqual({ maxAgeMs: 3 });
   });
 });
 

@@ -34,9 +34,8 @@ export async function freshFor(
   { maxAgeOf, now, invokedAt }: Ages,
 ): Promise<AnswerAvailability> {
   const aged = tasks.flatMap(({ requestKey, request, input }) => {
-    const maxAgeMs = maxAgeOf(input);
-    if (maxAgeMs === undefined) return [];
-    return [{ requestKey, request, maxAgeMs, from: maxAgeOf.notBefore?.(input), ...receivedWithin(maxAgeMs, now) }];
+    const age = maxAgeOf(input);
+    return age ? [{ requestKey, request, age, ...receivedWithin(age, now) }] : [];
   });
   const fresh = await freshAnswers(ops, endpoint, aged);
   const unserved = aged.filter(({ requestKey }) => !fresh.has(requestKey));
@@ -122,8 +121,8 @@ export function freshWithin(
   { maxAgeOf, now }: Pick<FreshnessContext, 'maxAgeOf' | 'now'>,
   { input }: Pick<LedgerRequest, 'input'>,
 ): Received | undefined {
-  const maxAgeMs = maxAgeOf(input);
-  return maxAgeMs === undefined ? undefined : receivedWithin(maxAgeMs, now());
+  const age = maxAgeOf(input);
+  return age && receivedWithin(age, now());
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The greatest age of a stored answer that serves a request: from its input, otherwise from the sync. */
 import type { InputSource, SyncDefinition } from '../../config/definition.ts';
-import { readAnswerHistories } from '../../ledger/fresh-answers.ts';
+import { type AnswerAge, readAnswerHistories } from '../../ledger/fresh-answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Inputs } from '../../plan/inputs.ts';
 import { hasColumns } from '../../plan/input-rows.ts';
@@ -8,12 +8,8 @@ import { taskOf } from '../../plan/plan.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { learnedAgeMs } from './learned-age.ts';
 
-/** The age by the fields of an input, in milliseconds; undefined if its requests must always be sent. */
-export interface MaxAgeOf {
-  (fields: RequestBody): number | undefined;
-  /** The instant before which no answer counts, whatever the age; absent or undefined if all answers count. */
-  readonly notBefore?: (fields: RequestBody) => Date | undefined;
-}
+/** The age by the fields of an input; undefined if its requests must always be sent. */
+export type MaxAgeOf = (fields: RequestBody) => AnswerAge | undefined;
 
 type Aged = Pick<SyncDefinition, 'endpoint' | 'request' | 'forEach' | 'maxAgeMs' | 'autoAge'>;
 
@@ -55,12 +51,21 @@ export async function maxAgesOf(
         hasOwnAge ||= own !== undefined && own !== definition.maxAgeMs;
         ages.set(key, ages.has(key) ? smaller(ages.get(key), maxAgeMs) : maxAgeMs);
       }
-  if (!hasOwnAge && !definition.autoAge) return () => definition.maxAgeMs;
+  if (!hasOwnAge && !definition.autoAge) return sameAge(definition);
   return (fields) => {
     const key = keyOf(fields);
-    return ages.has(key) ? ages.get(key) : ageOfSync(key);
+    return answerAge(ages.has(key) ? ages.get(key) : ageOfSync(key));
   };
 }
+
+/** The age of the sync for all inputs. */
+export function sameAge({ maxAgeMs }: Pick<Aged, 'maxAgeMs'>): MaxAgeOf {
+  const age = answerAge(maxAgeMs);
+  return () => age;
+}
+
+const answerAge = (maxAgeMs: number | undefined): AnswerAge | undefined =>
+  maxAgeMs === undefined ? undefined : { maxAgeMs };
 
 /** Returns the ages of the sync: the same for all requests, or learned from the answers to each. */
 export async function agesOfSync(ops: Ops, { endpoint, maxAgeMs, autoAge }: Aged): Promise<AgeOfRequest> {
@@ -69,21 +74,17 @@ export async function agesOfSync(ops: Ops, { endpoint, maxAgeMs, autoAge }: Aged
   return (requestKey) => learnedAgeMs(histories.get(requestKey), autoAge);
 }
 
-/** Limits the ages, which count from `now`, to answers received after an instant. */
-export const receivedAfter = (maxAgeOf: MaxAgeOf, instant: Date, now: Date): MaxAgeOf =>
-  Object.assign((fields: RequestBody) => smaller(maxAgeOf(fields), now.getTime() - instant.getTime() - 1), {
-    notBefore: () => new Date(instant.getTime() + 1),
-  });
-
-/** Increases the ages by the time since an instant. */
-export const grownSince = (maxAgeOf: MaxAgeOf, since: Date, now: () => Date): MaxAgeOf =>
-  Object.assign(
-    (fields: RequestBody) => {
-      const maxAgeMs = maxAgeOf(fields);
-      return maxAgeMs === undefined ? undefined : maxAgeMs + now().getTime() - since.getTime();
-    },
-    { notBefore: (fields: RequestBody) => maxAgeOf.notBefore?.(fields) },
-  );
+/** Limits the ages to answers received after an instant, if there is one for the input. */
+export const receivedAfter =
+  (maxAgeOf: MaxAgeOf, instantOf: (fields: RequestBody) => Date | undefined): MaxAgeOf =>
+  (fields) => {
+    const age = maxAgeOf(fields);
+    const instant = instantOf(fields);
+    if (!age || !instant) return age;
+    // An answer received in the millisecond of the instant may be from before it.
+    const notBefore = Math.max(instant.getTime() + 1, age.notBefore?.getTime() ?? 0);
+    return { ...age, notBefore: new Date(notBefore) };
+  };
 
 /** Undefined counts as the smallest. */
 const smaller = (one: number | undefined, other: number | undefined): number | undefined =>

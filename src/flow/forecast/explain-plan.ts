@@ -63,7 +63,7 @@ export async function explainPlan(
             : answeredAt
               ? 'fresh'
               : 'send',
-        maxAgeMs: maxAgeOf(input) ?? null,
+        maxAgeMs: maxAgeOf(input)?.maxAgeMs ?? null,
         answeredAt: answeredAt?.toISOString() ?? null,
         learnedFrom: history ? { answers: history.answers, changes: history.changes } : null,
       });

@@ -34,7 +34,7 @@ export async function openPlan(
   };
   const { last } = await openRuns(operationsOf(warehouse), wanted, alsoContinued(definition, options));
   if (!last) return undefined;
-  const maxAgeOf = await rereadMaxAges(warehouse, definition, { definitionHash: last.definitionHash }, now, options);
+  const maxAgeOf = await rereadMaxAges(warehouse, definition, { definitionHash: last.definitionHash }, options);
   return { continues: last.id, parts: (ops) => openParts(ops, last.id, maxAgeOf) };
 }
 

@@ -123,7 +123,7 @@ async function questionGroups({ warehouse, definition, now }: CostContext): Prom
       const at = received.get(part.fresh.get(requestKey) ?? '');
       // An input with a watermark was requested before, at an unknown time.
       const answeredMs = at === undefined ? (relied.has(canonicalJson(input)) ? 0 : undefined) : minuteOf(at);
-      add(1, ageLimitOf(definition, maxAgeOf(input)), answeredMs);
+      add(1, ageLimitOf(definition, maxAgeOf(input)?.maxAgeMs), answeredMs);
     }
     if (part.covered > 0) add(part.covered, ageLimitOf(definition, definition.maxAgeMs), minuteOf(now));
   }

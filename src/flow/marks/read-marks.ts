@@ -68,7 +68,7 @@ async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Da
   let problem: string | null = null;
   try {
     const inputs = await inputsOf(warehouse, definition);
-    const maxAgeOf = sinceResets(definition, await maxAgesOf(definition, inputs), watermarks, now);
+    const maxAgeOf = sinceResets(definition, await maxAgesOf(definition, inputs), watermarks);
     const isFirst = firstOfQuestion(definition);
     const context = { options: { refresh: false }, maxAgeOf, watermarks, now };
     for await (const block of inputs.blocks())

@@ -14,6 +14,7 @@ import {
   maxAgesOf,
   mayHaveInputAges,
   receivedAfter,
+  sameAge,
 } from '../../control/freshness/max-age.ts';
 import { planTasks } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
@@ -62,8 +63,8 @@ export async function planSync(
   const ops = operationsOf(warehouse);
   const watermarks = assumed ?? (await readWatermarks(ops, definition.name));
   const ages = async (): Promise<MaxAgeOf> =>
-    sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks, now);
-  const maxAgeOf = options.refresh ? await agesOfRefresh(ages, options, now) : await ages();
+    sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks);
+  const maxAgeOf = options.refresh ? await agesOfRefresh(ages, options) : await ages();
   const failedRuns = options.failed ? await repeatedRuns(ops, definition, options) : undefined;
   const context = { options, watermarks, failedRuns, maxAgeOf, now };
   const planned = options.failed ? failedParts : planParts;
@@ -192,29 +193,27 @@ const neverFresh: MaxAgeOf = () => undefined;
 const agesOfRefresh = async (
   ages: () => Promise<MaxAgeOf>,
   { invokedAt }: Pick<PlanOptions, 'invokedAt'>,
-  now: Date,
-): Promise<MaxAgeOf> => (invokedAt ? receivedAfter(await ages(), invokedAt, now) : neverFresh);
+): Promise<MaxAgeOf> => (invokedAt ? receivedAfter(await ages(), () => invokedAt) : neverFresh);
 
 /** The maximum ages for a continued run. Inputs may set them or answers teach them, and the ledger does not store them. */
 export async function rereadMaxAges(
   warehouse: Warehouse,
   definition: SyncDefinition,
   run: Pick<Run, 'definitionHash'>,
-  now: Date,
   options: Omit<PlanOptions, 'refresh'> = {},
 ): Promise<MaxAgeOf> {
   if (run.definitionHash === refreshHash(definition, options)) return neverFresh;
   const ops = operationsOf(warehouse);
   const watermarks = await readWatermarks(ops, definition.name);
   if (!mayHaveInputAges(definition) && !definition.autoAge)
-    return sinceResets(definition, () => definition.maxAgeMs, watermarks, now);
+    return sinceResets(definition, sameAge(definition), watermarks);
   try {
     const maxAgeOf = await maxAgesOf(
       definition,
       await inputsOf(warehouse, definition),
       await agesOfSync(ops, definition),
     );
-    return sinceResets(definition, maxAgeOf, watermarks, now);
+    return sinceResets(definition, maxAgeOf, watermarks);
   } catch (error) {
     // The plan is valid without its inputs, but the ages that they set are unknown.
     if (error instanceof UsageError) return neverFresh;

@@ -110,7 +110,7 @@ export async function prepareRun(
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, now, options), retry);
+    const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, options), retry);
     return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, leftOut: 0, maxAgeOf };
   }
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);

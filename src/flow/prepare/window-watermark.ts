@@ -9,6 +9,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import type { Days } from '../../service/paging.ts';
+import { type AnswerAge, receivedWithin } from '../../ledger/fresh-answers.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 
 /** How far the window of one input is known. */
@@ -57,12 +58,14 @@ export const reachedDay = ({ reached, lastCompleteDay }: WindowWatermark): strin
 /** True if the window needs no request except for unread slices: it was requested up to its end within `max_age`. */
 export function isCovered(
   { window }: Pick<SyncDefinition, 'window'>,
-  maxAgeMs: number | undefined,
+  age: AnswerAge | undefined,
   watermark: WindowWatermark,
   { today, now }: { readonly today: string; readonly now: Date },
 ): boolean {
   const to = window === undefined || window.to === 'today' ? today : window.to;
-  return maxAgeMs !== undefined && watermark.to >= to && now.getTime() - Date.parse(watermark.asOf) <= maxAgeMs;
+  return (
+    age !== undefined && watermark.to >= to && receivedWithin(age, now).since.getTime() <= Date.parse(watermark.asOf)
+  );
 }
 
 type RetryDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>;

@@ -138,7 +138,7 @@ async function executeSegment(
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
     prices: await retryTransient(() => readPrices(warehouse, config, definition), effects),
-    maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run, effects.now()), effects),
+    maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
     lost: [],
     // Autovacuum of the server refreshes statistics meanwhile.
     rowCounter: openRowCounter(),

@@ -1,5 +1,4 @@
 /** The run of a sync: what earlier processes paid for, then the run itself, prepared and ready to execute. */
-import { grownSince } from '../../control/freshness/max-age.ts';
 import { syncBudget } from '../../control/budget/budget.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
@@ -81,8 +80,7 @@ export async function openRun(
     lease,
     budget: await syncBudget(warehouse, config.budget, definition, budget, effects),
     prices,
-    // The ages of a refresh grow with the run, so that they always reach back to its start.
-    maxAgeOf: options.refresh ? grownSince(maxAgeOf, startedAt, effects.now) : maxAgeOf,
+    maxAgeOf,
     invokedAt: options.invokedAt,
     requestLimit: options.limit,
     lost,

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-import { ROWS_PER_STATEMENT } from '../fresh-answers.ts';
+import { type AnswerAge, ROWS_PER_STATEMENT } from '../fresh-answers.ts';
 import { MAX_UNREADABLE, NO_REASON, reasonsOf } from './unreadable-answers.ts';
 
 /** A request that is not sent. */
@@ -17,15 +17,14 @@ export interface FailingRequest {
 /** A request whose unreadable answers count. */
 export interface CountedRequest {
   readonly requestKey: string;
-  readonly maxAgeMs: number;
-  /** The first and the last receipt times that count; all times before `until` if the first is undefined. */
-  readonly from: Date | undefined;
+  readonly age: AnswerAge;
+  /** The last receipt time that counts. */
   readonly until: Date;
 }
 
 /**
- * Returns, by request key, those of these requests that had `MAX_UNREADABLE` unreadable answers within `maxAgeMs`, and
- * since then no answer that could be read. Such a request stays failing when these answers are older than `maxAgeMs`.
+ * Returns, by request key, those of these requests that had `MAX_UNREADABLE` unreadable answers within `max_age`, and
+ * since then no answer that could be read. Such a request stays failing when these answers are older than that.
  * The caller excludes requests that a readable answer serves.
  */
 export async function failingRequests(
@@ -51,8 +50,8 @@ const failingRows = (ops: Ops, asked: readonly CountedRequest[]) =>
     .selectFrom(
       rowsFrom(asked, {
         request_key: ['text', ({ requestKey }) => requestKey],
-        max_age_ms: ['numeric', ({ maxAgeMs }) => maxAgeMs],
-        since: ['timestamptz', ({ from }) => from ?? null],
+        max_age_ms: ['numeric', ({ age }) => age.maxAgeMs],
+        since: ['timestamptz', ({ age }) => age.notBefore ?? null],
         until: ['timestamptz', ({ until }) => until],
       }).as('t'),
     )
