@@ -62,6 +62,23 @@ describe('a window of days', () => {
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-09' }));
   });
 
+  it('moves its watermark after its last day, which was in the future, becomes today', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-02-20, to: today, lookback: 1d }');
+    await scene.sync(filings('window: { from: 2026-02-20, to: 2026-12-31, lookback: 1d }'));
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-12-31' }]);
+    scene.arrived();
+
+    scene.clock.advance(3 * DAY_MS);
+    await scene.sync(config);
+    expect(range(scene)).toBe('2026-03-04..2026-03-09');
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-08', to: '2026-03-09' }]);
+
+    scene.clock.advance(3 * DAY_MS);
+    await scene.sync(config);
+    expect(range(scene)).toBe('2026-03-07..2026-03-12');
+  });
+
   it('takes a day for complete when it has ended where the filings are made', async () => {
     // Past midnight in Greenwich, and still Friday evening in New York.
     const scene = await sceneIn(await open(), { size: BUSY, start: '2026-03-07T02:00:00.000Z' });

@@ -192,12 +192,21 @@ function newestKnown(
   if (!window) return undefined;
   const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
   // The run requested only slices of earlier runs.
-  if (asOf === null || sentAt === null || to === '' || (before && to < before.to))
-    return before && { from: before.from, lastCompleteDay: reachedDay(before), to: before.to, asOf: before.asOf };
+  if (asOf === null || sentAt === null || to === '') return before && withoutUnread(before);
   const over = dayBefore(dayIn(days.timeZone, new Date(sentAt)));
+  const lastCompleteDay = to < over ? to : over;
+  // A narrower window shows nothing new, unless the days that the earlier one requested had not ended.
+  if (before && to < before.to && lastCompleteDay <= reachedDay(before)) return withoutUnread(before);
   // The range of the earlier watermark is joined if there is no gap between them.
   const from = before && dayBefore(window.from) <= reachedDay(before) ? before.from : window.from;
-  return { from, lastCompleteDay: to < over ? to : over, to, asOf };
+  return { from, lastCompleteDay, to, asOf };
 }
+
+const withoutUnread = (mark: WindowWatermark): WindowWatermark => ({
+  from: mark.from,
+  lastCompleteDay: reachedDay(mark),
+  to: mark.to,
+  asOf: mark.asOf,
+});
 
 const dayBefore = (day: string): string => addDays(day, -1);
