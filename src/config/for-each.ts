@@ -53,7 +53,10 @@ function listOfRows(items: readonly Tree[], tree: Tree, context: ForEachContext)
   const maxAgesMs = new Map<number, number>();
   const rows: RequestBody[] = [];
   for (const item of items) {
-    if (item.kind === 'map' && item.entries.some(({ key }) => key !== INPUT_AGE)) {
+    const fields = item.kind === 'map' ? item.entries.filter(({ key }) => key !== INPUT_AGE) : [];
+    if (fields.length > 0 && fields.every(({ value }) => isNull(value))) {
+      context.report(item.span, 'every field of an input is null; allowed is at least one value');
+    } else if (item.kind === 'map' && fields.length > 0) {
       const age = entryOf(item, INPUT_AGE);
       const maxAgeMs = age && inputAgeOf(age, context.report);
       if (maxAgeMs !== undefined) maxAgesMs.set(rows.length, maxAgeMs);
@@ -68,6 +71,8 @@ function listOfRows(items: readonly Tree[], tree: Tree, context: ForEachContext)
   }
   return [{ from: 'list', rows, ...(maxAgesMs.size > 0 && { maxAgesMs }) }];
 }
+
+const isNull = (tree: Tree): boolean => tree.kind === 'scalar' && tree.value === null && !tree.hasProblem;
 
 function rowOf(item: MapTree, context: ForEachContext): RequestBody {
   return Object.fromEntries(

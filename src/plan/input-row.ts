@@ -67,6 +67,8 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
         throw new RowError(`found ${JSON.stringify(given)}; allowed is a mapping of request fields`);
       const { row, maxAgeMs } = withoutAge(given);
       const fields = Object.entries(joinedUrns(row, isUrnField)).filter(([, it]) => !isMissing(it));
+      // Without its own fields, a row would repeat the request of the sync, such as a search without filters.
+      if (fields.length === 0) throw new RowError('every request field is empty; allowed is at least one value');
       return { fields: Object.assign({}, ...fields.map(([field, it]) => value(field, it))) as RequestBody, maxAgeMs };
     },
     field: (field, given, column) => {

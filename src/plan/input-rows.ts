@@ -133,6 +133,7 @@ async function* recordsOf(text: AsyncIterable<string>, delimiter: string): Async
       readonly record: readonly string[];
       readonly info: { readonly lines: number };
     }>) {
+      if (isBlank(record)) continue;
       block.push({ line: info.lines, cells: record });
       if (block.length < RECORDS) continue;
       yield block;
@@ -146,3 +147,6 @@ async function* recordsOf(text: AsyncIterable<string>, delimiter: string): Async
     source.destroy();
   }
 }
+
+/** True for a line of commas alone, as spreadsheets write for a row without cells. */
+const isBlank = (cells: readonly string[]): boolean => cells.length > 1 && cells.every((it) => it.trim() === '');

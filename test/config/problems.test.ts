@@ -276,6 +276,11 @@ describe('inputs', () => {
       `  a: { ${SEC}, request: { count: 1 }, for_each: { forms: [«null] } }`,
       'an input of forms is null; allowed is a value',
     ],
+    [
+      'with a mapping of nulls',
+      `  a: { ${SEC}, request: { count: 1 }, for_each: [{ entity_name: A, forms: null }, «{ entity_name: null }] }`,
+      'every field of an input is null; allowed is at least one value',
+    ],
     ['in no form', `  a: { ${GROUP}, for_each: «3 }`, `for_each is 3; ${forms}`],
     ['in an empty list', `  a: { ${GROUP}, for_each: «[] }`, `for_each is an empty list; ${forms}`],
     [

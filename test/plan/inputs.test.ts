@@ -151,6 +151,16 @@ describe('files', () => {
     expect(await read(`${POSTS}, for_each: { user: { file: in.csv } }`, { 'in.csv': csv })).toEqual(users(...texts));
   });
 
+  it('of CSV may have lines of empty cells, which count as blank lines', async () => {
+    const csv = ',,\nuser,timeout,alias\na,,\n,,\n , ,\nb,,\n,\n';
+    expect(await read(`${POSTS}, for_each: { user: { file: in.csv, column: user } }`, { 'in.csv': csv })).toEqual(
+      users('a', 'b'),
+    );
+    expect(
+      await read(`${POSTS}, for_each: { file: in.csv }`, { 'in.csv': csv.replaceAll('alias', 'max_age') }),
+    ).toEqual(users('a', 'b'));
+  });
+
   it('give numbers and flags where these are due, and text as it was written', async () => {
     expect(
       await read('endpoint: photoshare.user.posts, for_each: { file: in.csv }', { 'in.csv': 'user,count\n007,12\n' }),
@@ -334,6 +344,27 @@ describe('files that are refused', () => {
     ).toEqual([
       '  in.jsonl:1: user: the text contains a NUL character; remove it',
       '  in.jsonl:2: user: the text contains half of a surrogate pair; write the complete character',
+    ]);
+  });
+
+  it('with a row that sets no field: it would be the search without filters', async () => {
+    const search = 'endpoint: sec.search.companies, request: { count: 1 }';
+    const EMPTY = 'every request field is empty; allowed is at least one value';
+    const csv = { 'in.csv': 'entity_name,max_age\nA,1d\n,2d\n' };
+    expect((await refusal(`${search}, for_each: { file: in.csv }`, csv)).slice(0, 2)).toEqual([
+      'a: an input is refused',
+      `  in.csv:3: ${EMPTY}`,
+    ]);
+    const jsonl = { 'in.jsonl': '{"entity_name":null}\n{"entity_name":""}\n{}\n{"entity_name":"A"}\n' };
+    expect((await refusal(`${search}, for_each: { file: in.jsonl }`, jsonl)).slice(1, -1)).toEqual(
+      [1, 2, 3].map((line) => `  in.jsonl:${line}: ${EMPTY}`),
+    );
+    const rows = [
+      { entity_name: 'A', forms: null },
+      { entity_name: null, forms: null },
+    ];
+    expect((await refusal(`${search}, for_each: { query: select 1 }`, {}, rows)).slice(1, -1)).toEqual([
+      `  row 2 of the query: ${EMPTY}`,
     ]);
   });
 
