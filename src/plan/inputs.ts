@@ -6,7 +6,7 @@ import { ColumnError, type Input, RowError, rowReader } from './input-row.ts';
 import { hasColumns, hasHeader, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
 
 export interface InputEffects {
-  /** The text of a file in parts; throws if it cannot be read. */
+  /** The text of a file in parts; throws if it cannot be read, and an InputFormatError if it is not UTF-8. */
   readonly readFile: (path: string) => AsyncIterable<string>;
   /** The rows of a read-only query on the warehouse, by column. */
   readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
@@ -127,6 +127,7 @@ async function openFile(
     try {
       yield* source.read?.() ?? readFile(path);
     } catch (cause) {
+      if (cause instanceof InputFormatError) throw cause;
       throw fail(
         `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); allowed is a readable file, with a path relative to the config's folder`,
         cause,

@@ -1,6 +1,6 @@
 /** Inputs from lists, files and queries, and the rows that are refused before anything is spent. */
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -574,6 +574,36 @@ describe('a file that arrives in parts', () => {
       const { blocks } = await openInputs(sync, { readFile: inputFiles(), query: NO_QUERY });
       for (const _ of [1, 2])
         expect((await Array.fromAsync(blocks())).flat().map(({ fields }) => fields)).toEqual(users('a', 'b'));
+      await written;
+    }));
+
+  it('is refused if it is not UTF-8, also in a pipe', () =>
+    inFolder({}, async (folder) => {
+      const path = join(folder, 'in.csv');
+      const sync = syncOf('microblog.user', {
+        forEach: [{ from: 'file', path, field: 'user', column: 'user', where: 'a:1:1' }],
+      });
+      const read = () => readInputs(sync, { readFile: inputFiles(), query: NO_QUERY });
+      const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+      // The characters of two and three bytes lie across the parts in which a file is read.
+      const long = Buffer.from(`user\n${'\uFFFDé\n'.repeat(100_000)}`);
+      await writeFile(path, long);
+      expect(await read()).toHaveLength(100_000);
+      for (const [bytes, line] of [
+        [latin1('user\nAda\nJos\u00E9\n'), 3],
+        [Buffer.concat([long, latin1('Jos\u00EF\n')]), 100_002],
+        [Buffer.from('user\nAd\uFFFD').subarray(0, -2), 2],
+        [Buffer.from('\uFEFFuser\nAda\n', 'utf16le'), 1],
+      ] as const) {
+        await writeFile(path, bytes);
+        await expect(read()).rejects.toThrow(
+          `a: ${path}:${line}: this line is not UTF-8 text; save the file as UTF-8\n  defined at a:1:1`,
+        );
+      }
+      await rm(path);
+      await promisify(execFile)('mkfifo', [path]);
+      const written = writeFile(path, latin1('user\nJos\u00E9\n'));
+      await expect(read()).rejects.toThrow('in.csv:2: this line is not UTF-8 text');
       await written;
     }));
 
