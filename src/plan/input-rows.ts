@@ -125,7 +125,15 @@ const RECORDS = 1000;
 
 async function* recordsOf(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<readonly CsvRecord[]> {
   const source = Readable.from(text);
-  const parser = parse({ delimiter, info: true, relaxColumnCount: true, skipEmptyLines: true });
+  // Quoted cells keep their blanks. A tab that separates cells is no blank.
+  const parser = parse({
+    delimiter,
+    recordDelimiter: ['\r\n', '\n', '\r'],
+    info: true,
+    relaxColumnCount: true,
+    skipEmptyLines: true,
+    trim: true,
+  });
   source.on('error', (error) => parser.destroy(error));
   let block: CsvRecord[] = [];
   try {

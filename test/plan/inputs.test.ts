@@ -126,7 +126,18 @@ describe('files', () => {
       '{ user: { file: in.csv, column: user } }',
       { 'in.csv': '\uFEFFuser , x\r\n"a",1\r\n\r\nb,2' },
     ],
+    [
+      'CSV with blanks around its cells',
+      '{ user: { file: in.csv, column: user } }',
+      { 'in.csv': 'x , user , y\n 1 , a , 2\n3,\t"b" ,4\n   \n' },
+    ],
+    ['CSV with mixed line ends', '{ user: { file: in.csv } }', { 'in.csv': 'user\r\n"a"\n\r\nb\r' }],
     ['CSV in another letter case', '{ user: { file: IN.CSV, column: user } }', { 'IN.CSV': 'user\na\nb' }],
+    [
+      'TSV with empty cells and blanks around others',
+      '{ user: { file: in.tsv, column: user } }',
+      { 'in.tsv': 'x\tuser\ty\n\t a \t\n1\tb\t2\n\t\t\n' },
+    ],
     ['TSV', '{ user: { file: in.tsv, column: user } }', { 'in.tsv': 'user\tx\na\t1\nb\t2\n' }],
     [
       'JSON lines with a column named',
@@ -542,6 +553,24 @@ describe('a file that arrives in parts', () => {
       fc.asyncProperty(fc.array(SOME, { minLength: 1, maxLength: 6 }), PART, async (cells, size) => {
         const csv = `\uFEFFuser,x\n${cells.map((it) => `"${it.replaceAll('"', '""')}",1`).join('\n')}\n`;
         expect(await usersIn('in.csv', csv, size)).toEqual(cells);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('as CSV returns the same cells, whatever ends a line', async () => {
+    const END = fc.constantFrom('\n', '\r\n', '\r', '\n\n', ' \r\n', '\r\r\n');
+    const NAME = fc.string({ unit: fc.constantFrom('a', 'é', '🜚', '\u2028'), minLength: 1, maxLength: 4 });
+    const BLANK = fc.constantFrom('', ' ', '  ', '\t');
+    const LINE = fc.tuple(BLANK, NAME, BLANK, fc.boolean(), END);
+    await fc.assert(
+      fc.asyncProperty(fc.array(LINE, { minLength: 1, maxLength: 8 }), PART, async (lines, size) => {
+        const rows = lines.map(([before, name, after, quoted, end]) =>
+          quoted ? `${before}"${after}${name}"${after},1${end}` : `${before}${name}${after},1${end}`,
+        );
+        const expected = lines.map(([, name, after, quoted]) => (quoted ? `${after}${name}` : name.trim()));
+        fc.pre(expected.every((it) => it !== ''));
+        expect(await usersIn('in.csv', `user,x\n${rows.join('')}`, size)).toEqual(expected);
       }),
       { numRuns: 60 },
     );
