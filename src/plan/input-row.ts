@@ -34,6 +34,8 @@ export interface RowReader {
   readonly field: (field: string, value: unknown, column: string | undefined) => Input;
   /** The fields that these columns set, each with its column; undefined for a URN in two columns. */
   readonly columns: (field: string | undefined, names: readonly string[]) => ReadonlyMap<string, string | undefined>;
+  /** True if the text is a value of the field and not a name: the field would refuse its own name as a value. */
+  readonly isValue: (field: string, text: string) => boolean;
   /** Throws unless the request is complete with this input. */
   readonly assertComplete: (input: RequestBody) => void;
 }
@@ -60,6 +62,15 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     if (complaints.length > 0) throw new RowError(complaints.join('; '));
     return { [field]: checked };
   };
+  const accepts = (field: string, text: string): boolean => {
+    try {
+      value(field, text);
+      return true;
+    } catch (error) {
+      if (error instanceof RowError) return false;
+      throw error;
+    }
+  };
 
   return {
     row: (given) => {
@@ -85,6 +96,7 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
       Object.keys(fields).forEach(assertSettable);
       return new Map(Object.entries(fields).map(([name, from]) => [name, typeof from === 'string' ? from : undefined]));
     },
+    isValue: (field, text) => accepts(field, text) && !accepts(field, field),
     assertComplete: (input) => {
       const complaints: string[] = [];
       check(completeRequest, treeOfValue({ ...request, ...input }), (_, message) => complaints.push(message));

@@ -1,8 +1,10 @@
 /** Reads the inputs of a sync from lists, files and queries, and checks each before any request is sent. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
+import { foundIn } from '../config/check.ts';
+import { treeOfValue } from '../config/document/tree.ts';
 import { UsageError } from '../errors.ts';
 import { INPUT_AGE } from '../config/values/input-age.ts';
-import { ColumnError, type Input, RowError, rowReader } from './input-row.ts';
+import { ColumnError, type Input, RowError, type RowReader, rowReader } from './input-row.ts';
 import { hasColumns, hasHeader, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
 
 export interface InputEffects {
@@ -145,6 +147,10 @@ async function openFile(
   const first = await firstOf(rows());
   if (!first) throw fail(`${path} contains no inputs; write at least one, or remove the sync`);
   const reader = rowReader(sync);
+  if (hasHeader(path) && field !== undefined && column === undefined) {
+    const problem = headerProblem(path, field, first, reader);
+    if (problem !== undefined) throw fail(`${path}:1: ${problem}`);
+  }
   return {
     // Every row of a file with a header has the same columns.
     maySetAges: hasHeader(path) ? hasAge(first) : hasColumns(path),
@@ -163,6 +169,19 @@ async function firstOf<T>(blocks: AsyncIterable<readonly T[]>): Promise<T | unde
 }
 
 const hasAge = ({ value }: InputRow): boolean => Object.hasOwn(value as object, INPUT_AGE);
+
+/** What shows that the first line of a file does not name its only column; undefined if it may name it. */
+function headerProblem(path: string, field: string, { value }: InputRow, reader: RowReader): string | undefined {
+  const [name, ...others] = Object.keys(value as object).filter((it) => it !== INPUT_AGE);
+  if (name === undefined || others.length > 0) return undefined;
+  const [otherSeparators, separators] = path.toLowerCase().endsWith('.tsv') ? [/[;,]/, 'tabs'] : [/[;\t]/, 'commas'];
+  const found = foundIn(treeOfValue(name));
+  if (otherSeparators.test(name))
+    return `the header is ${found}, a single column; separate cells with ${separators}, or set column`;
+  return reader.isValue(field, name)
+    ? `the first line is ${found}, a value of ${field}; allowed is the name of the column`
+    : undefined;
+}
 
 async function openQuery(
   sync: InputsOf,

@@ -304,6 +304,37 @@ describe('files that are refused', () => {
     ]);
   });
 
+  it('with values of another separator in their only column', async () => {
+    const url = `${PAGE}, for_each: { url: { file: FILE } }`;
+    const first = async (file: string, text: string) => (await refusal(url.replace('FILE', file), { [file]: text }))[0];
+    expect(await first('in.csv', 'url;label\nhttps://a.example/x;Foo\n')).toBe(
+      'a: in.csv:1: the header is url;label, a single column; separate cells with commas, or set column',
+    );
+    expect(await first('in.csv', 'url\tlabel\nhttps://a.example/x\tFoo\n')).toBe(
+      'a: in.csv:1: the header is "url\\tlabel", a single column; separate cells with commas, or set column',
+    );
+    expect(await first('in.tsv', 'url,label\nhttps://a.example/x,Foo\n')).toBe(
+      'a: in.tsv:1: the header is url,label, a single column; separate cells with tabs, or set column',
+    );
+    expect(
+      await read(`${PAGE}, for_each: { url: { file: in.csv, column: a;b } }`, {
+        'in.csv': 'a;b\nhttps://a.example/\n',
+      }),
+    ).toEqual([{ url: 'https://a.example/' }]);
+  });
+
+  it('without a header, if its first line can only be a value', async () => {
+    const csv = { 'in.csv': 'https://a.example/\nhttps://b.example/\n' };
+    expect(await refusal(`${PAGE}, for_each: { url: { file: in.csv } }`, csv)).toEqual([
+      'a: in.csv:1: the first line is https://a.example/, a value of url; allowed is the name of the column',
+      AT,
+    ]);
+    for (const text of ['fsd_profile:a\nfsd_profile:b\n', 'fsd_profile:a,max_age\nfsd_profile:b,1d\n'])
+      expect((await refusal(`${URN_SYNC}, for_each: { urn: { file: in.csv } }`, { 'in.csv': text }))[0]).toBe(
+        'a: in.csv:1: the first line is fsd_profile:a, a value of urn; allowed is the name of the column',
+      );
+  });
+
   it('with rows that break the contract, each named with its line', async () => {
     const csv = 'url,x\nhttp://a.example/,1\nhttp://b,2\n"http://c.example/\nbroken",3\nftp://d.example/,4\n,5\n';
     expect(await refusal(column('in.csv'), { 'in.csv': csv })).toEqual([
