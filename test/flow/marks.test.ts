@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
 import { readMarks, type SyncMarks } from '../../src/flow/marks/read-marks.ts';
 import { resetMarks, type ResetOptions, type ResetSummary } from '../../src/flow/marks/reset-marks.ts';
+import { canonicalJson, digestOf } from '../../src/service/canonical-json.ts';
 import { acquireLease, syncLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
-import { BUSY, filings } from './filings.ts';
+import { BUSY, filings, range } from './filings.ts';
 import { rowsOf, select } from './rows.ts';
 import { configOf, only, questionOf, type Scene, sceneIn, service } from './scene.ts';
 
@@ -142,6 +143,51 @@ describe('the watermarks of a sync', () => {
     expect(marks).toMatchObject({ unused: 0, marks: [{ input: first, known: { to: '2026-03-05' }, next: null }] });
     const done = await reset(scene, yaml, 'filings', { input: '{"forms":["8-K","10-K"]}' });
     expect(done.reset).toEqual([{ input: first, before: '2026-03-05', after: null }]);
+  });
+
+  it('stay those of an input whose count, timeout or order of forms changes', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const yaml = (input: string): string =>
+      filings(
+        `for_each: [{ ${input} }]\n    window: { from: 2026-02-20, to: today, lookback: 1d }`,
+        '{ location_codes: [NY] }',
+      );
+    await scene.sync(yaml('count: 100, forms: [10-K, 8-K]'));
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+
+    await scene.sync(yaml('count: 50, forms: [8-K, 10-K], timeout: 120'));
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+    expect(await listed(scene, yaml('count: 20, forms: [8-K, 10-K]'))).toMatchObject([
+      { unused: 0, marks: [{ known: { from: '2026-02-20', to: '2026-03-06' } }] },
+    ]);
+    await scene.sync(yaml('count: 50, forms: [8-K]'));
+    expect(range(scene)).toBe('2026-02-20..2026-03-07');
+  });
+
+  it('are found under the names of earlier versions, also for a reset', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const yaml = filings(
+      'for_each: [{ count: 100, forms: [8-K, 10-K] }]\n    window: { from: 2026-02-20, to: today, lookback: 1d }\n    max_age: 30d',
+      '{ location_codes: [NY] }',
+    );
+    await scene.sync(yaml);
+    const { syncs } = await configOf(yaml, scene.sandbox.url);
+    const former = canonicalJson([syncs[0]?.windowHash, { count: 100, forms: ['8-K', '10-K'] }]);
+    await select(scene.warehouse, `update sluice_ops.marks set name = 'window:${digestOf(former)}' returning name`);
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+    expect(await listed(scene, yaml)).toMatchObject([{ unused: 0, marks: [{ known: { to: '2026-03-05' } }] }]);
+
+    await scene.sync(yaml);
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+    expect(await listed(scene, yaml)).toMatchObject([{ unused: 0, marks: [{ known: { to: '2026-03-06' } }] }]);
+    await reset(scene, yaml, 'filings');
+    expect(await listed(scene, yaml)).toMatchObject([{ unused: 0, marks: [{ known: null }] }]);
+    await scene.sync(yaml);
+    expect(range(scene)).toBe('2026-02-20..2026-03-07');
   });
 
   it('move back to a day, from which the next run requests again with the lookback', async () => {

@@ -23,7 +23,7 @@ import {
   parseWindowWatermark,
   type WindowWatermark,
 } from '../prepare/window-watermark.ts';
-import { LOG_WATERMARK, windowWatermarkName } from '../prepare/watermark-name.ts';
+import { LOG_WATERMARK, watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
 
 /** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
 export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
@@ -139,13 +139,13 @@ async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days):
   const ends = await inputEnds(ops, context.run.id);
   const watermarks = await readWatermarks(ops, context.definition.name);
   for (const end of ends) {
-    const name = windowWatermarkName(context.definition, end.input);
+    const names = windowWatermarkNames(context.definition, end.input);
     const now = context.now();
-    const before = parseWindowWatermark(watermarks.get(name), context.definition, now);
+    const before = parseWindowWatermark(watermarkOf(watermarks, names), context.definition, now);
     // If a clock that was ahead set the receipt time, the send time is unknown.
     const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
     const watermark = end.done && isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;
-    if (watermark) await writeWatermark(ops, context.definition.name, name, JSON.stringify(watermark), now);
+    if (watermark) await writeWatermark(ops, context.definition.name, names.name, JSON.stringify(watermark), now);
   }
 }
 
