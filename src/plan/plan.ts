@@ -20,7 +20,7 @@ export interface PlanContext {
   readonly logWatermark?: string | undefined;
   /** `sync --from`, YYYY-MM-DD: the first day, independent of earlier runs. */
   readonly from?: string | undefined;
-  /** `sync --to`, YYYY-MM-DD: the last day. */
+  /** `sync --to`, YYYY-MM-DD: the last day. Without `from`, the first day depends on earlier runs. */
   readonly to?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ const LOG_PAGE = 100;
 
 /**
  * The first requests of a sync without duplicates, in the order of its inputs. Throws a UsageError if `from` is after
- * `to`.
+ * `to`, or if earlier runs leave nothing to request up to `to`.
  */
 export function planTasks(definition: SyncDefinition, inputs: readonly RequestBody[], facts: PlanContext): Task[] {
   checkDays(definition, facts);
@@ -92,7 +92,11 @@ function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts
   const again =
     facts.lastCompleteDay === undefined ? first : addDays(facts.lastCompleteDay, -Math.ceil(lookbackMs / DAY_MS));
   const from = facts.from === undefined && again > first ? again : first;
-  return from > to ? [] : [{ [fields.from]: from, [fields.to]: to }];
+  if (from <= to) return [{ [fields.from]: from, [fields.to]: to }];
+  if (facts.to === undefined) return [];
+  throw new UsageError(`${name}: an earlier run requested the days up to ${facts.to}, the day of --to`, {
+    next: 'Add --from to request days again.',
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The requests that a sync begins with. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
 import { planTasks, taskOf } from '../../src/plan/plan.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
@@ -202,6 +203,17 @@ describe('a window', () => {
     ],
   ])('refuses %j', (facts, message) => {
     expect(() => daysOf(facts)).toThrow(message);
+  });
+
+  it('is refused if earlier runs requested all days up to --to', () => {
+    const read = { lastCompleteDay: '2024-05-09' };
+    expect(daysOf({ ...read, to: '2024-05-02' })).toEqual([['2024-05-02', '2024-05-02', 4]]);
+    expect(() => daysOf({ ...read, to: '2024-05-01' })).toThrow(
+      new UsageError('a: an earlier run requested the days up to 2024-05-01, the day of --to', {
+        next: 'Add --from to request days again.',
+      }),
+    );
+    expect(daysOf({ ...read, from: '2024-04-01', to: '2024-05-01' })).toEqual([['2024-04-01', '2024-05-01', 4]]);
   });
 
   it('is left out where the config gives none', () => {

@@ -158,7 +158,7 @@ export function tasksOfInput(
   const watermark = definition.window
     ? parseWindowWatermark(watermarkOf(watermarks, windowWatermarkNames(definition, input)), definition, now)
     : undefined;
-  // A backfill requests its days whatever earlier runs requested.
+  // A backfill from a day requests its days whatever earlier runs requested.
   const isBackfill = from !== undefined || to !== undefined;
   const relied = isBackfill ? undefined : watermark;
   const isDone = relied !== undefined && isCovered(definition, maxAgeOf(input), relied, { today, now });
