@@ -268,6 +268,14 @@ describe('a run of a saved plan', () => {
     expect([code, scene.arrived().length]).toEqual([0, 3]);
   });
 
+  it('with a limit sends a request of two syncs once', async () => {
+    const groups = 'endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, max_age: 1d';
+    const scene = await setUp(`  a: { ${groups} }\n  b: { ${groups} }\n`);
+    await scene.save('--limit', '1');
+    const { code } = await scene.apply();
+    expect([code, scene.arrived().length]).toEqual([0, 1]);
+  });
+
   it('stays within its points when full answers are split, and sends only parts of its questions', async () => {
     const scene = await setUp(`  filings:
     endpoint: sec.search.companies

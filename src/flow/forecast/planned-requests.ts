@@ -7,12 +7,19 @@ import { requestKeyOf } from '../../service/request-key.ts';
 import { filtersText } from '../../text/filters.ts';
 import type { PendingQuestion, PlanToAsk } from './pending.ts';
 
+/**
+ * True if this stored answer serves a request of a plan that was made when the answer `horizon` was the newest; undefined
+ * for a plan that is made now.
+ */
+export const isServedBy = (answer: string | undefined, horizon: string | undefined): boolean =>
+  answer !== undefined && (horizon === undefined || BigInt(answer) <= BigInt(horizon));
+
 /** Adds up the parts of a plan. */
 export class PlannedRequests {
   readonly all = new RequestSet();
   readonly toSend = new RequestSet();
   readonly #definition: Pick<SyncDefinition, 'endpoint' | 'request'>;
-  readonly #horizon: bigint | undefined;
+  readonly #horizon: string | undefined;
 
   /**
    * `horizon` is the id of an answer: requests that a newer one serves count as requests to send, because the plan was
@@ -20,7 +27,7 @@ export class PlannedRequests {
    */
   constructor(definition: Pick<SyncDefinition, 'endpoint' | 'request'>, horizon?: string) {
     this.#definition = definition;
-    this.#horizon = horizon === undefined ? undefined : BigInt(horizon);
+    this.#horizon = horizon;
   }
 
   /** Adds a part, with its questions that need requests. */
@@ -37,8 +44,7 @@ export class PlannedRequests {
   }
 
   #isServed({ fresh }: PlanToAsk, { requestKey }: Task): boolean {
-    const answer = fresh.get(requestKey);
-    return answer !== undefined && (this.#horizon === undefined || BigInt(answer) <= this.#horizon);
+    return isServedBy(fresh.get(requestKey), this.#horizon);
   }
 
   /** The fields that the config does not set for all requests. */

@@ -11,6 +11,8 @@ export interface PlanOptions {
   readonly failed?: boolean | undefined;
   /** Most requests to send; undefined for all. */
   readonly limit?: number | undefined;
+  /** The newest answer when a saved plan was compared; undefined for a plan that is made now. */
+  readonly horizon?: string | undefined;
   /** When the invocation began: its syncs share the answers received after that, also if they refresh. */
   readonly invokedAt?: Date | undefined;
 }

@@ -68,9 +68,9 @@ export async function planSync(
   const failedRuns = options.failed ? await repeatedRuns(ops, definition, options) : undefined;
   const context = { options, watermarks, failedRuns, maxAgeOf, now };
   const planned = options.failed ? failedParts : planParts;
-  const { limit } = options;
+  const { limit, horizon } = options;
   const all = (ops: Ops) => planned(ops, definition, inputs, context);
-  return { maxAgeOf, parts: limit === undefined ? all : (ops) => limitParts(all(ops), limit) };
+  return { maxAgeOf, parts: limit === undefined ? all : (ops) => limitParts(all(ops), limit, horizon) };
 }
 
 async function* planParts(

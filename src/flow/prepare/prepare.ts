@@ -113,7 +113,8 @@ export async function prepareRun(
     const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, options), retry);
     return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, leftOut: 0, maxAgeOf };
   }
-  const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
+  const planned = { ...options, horizon: expected?.horizon };
+  const plan = await retryTransient(() => planSync(warehouse, definition, planned, now), retry);
   // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const isAlone = isWalk || definition.inFlight !== undefined;
