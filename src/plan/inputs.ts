@@ -67,11 +67,11 @@ const EMPTY: Input = { fields: {}, maxAgeMs: undefined };
 
 /** The cross product of the sources, the first slowest, with each input checked for completeness. */
 async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]): AsyncGenerator<readonly Input[]> {
-  let inner = [EMPTY];
-  for (const source of others) {
-    const rows = (await Array.fromAsync(source.blocks())).flat();
-    inner = inner.flatMap((input) => rows.map((row) => both(input, row)));
-  }
+  const lists: (readonly Input[])[] = [];
+  for (const source of others) lists.push((await Array.fromAsync(source.blocks())).flat());
+  const size = lists.reduce((product, rows) => product * rows.length, 1);
+  // A product that is too large is counted and refused without being built.
+  const inner = size === 0 || size > MOST_INPUTS ? [] : productOf(lists);
   const reader = rowReader(sync);
   const problems = new Problems();
   let count = 0;
@@ -79,7 +79,7 @@ async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]):
   for await (const rows of first ? first.blocks() : [[EMPTY]])
     for (const row of rows) {
       const before = count;
-      count += inner.length;
+      count += size;
       if (count > MOST_INPUTS) continue;
       for (const [at, other] of inner.entries()) {
         const input = other === EMPTY ? row : both(row, other);
@@ -101,6 +101,9 @@ async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]):
   problems.refuse(sync.name, 'for_each');
   if (block.length > 0) yield block;
 }
+
+const productOf = (lists: readonly (readonly Input[])[]): readonly Input[] =>
+  lists.reduce((inner, rows) => inner.flatMap((input) => rows.map((row) => both(input, row))), [EMPTY]);
 
 /** For a request of both inputs, the smaller age applies. */
 const both = (one: Input, other: Input): Input => ({

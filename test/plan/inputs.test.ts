@@ -112,6 +112,20 @@ describe('lists', () => {
       'a: for_each makes 1002001 inputs; at most 1000000 are allowed',
     );
   });
+
+  it('may not make more than memory holds, and make nothing with a query without rows', async () => {
+    const fields = ['first_name', 'last_name', 'title', 'company_keywords', 'school_keywords'];
+    const lists = fields.map((field): InputSource => {
+      const rows = Array.from({ length: 100 }, (_, at) => ({ [field]: `${at}` }));
+      return { from: 'list', rows };
+    });
+    const effects = { readFile: () => inParts(''), query: () => Promise.resolve([]) };
+    await expect(readInputs(syncOf('pronet.search.users', { forEach: lists }), effects)).rejects.toThrow(
+      'a: for_each makes 10000000000 inputs; at most 1000000 are allowed',
+    );
+    const query: InputSource = { from: 'query', sql: 'select', field: 'location', where: 'a:1:1' };
+    expect(await readInputs(syncOf('pronet.search.users', { forEach: [...lists, query] }), effects)).toEqual([]);
+  });
 });
 
 describe('files', () => {
