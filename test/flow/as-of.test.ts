@@ -113,7 +113,7 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect(await schemas(scene)).toEqual(['earlier']);
   });
 
-  it('are dropped when a person is forgotten, since they hold copies of the rows', async () => {
+  it('are dropped with the rows of a forgotten person, and stay if nothing is removed', async () => {
     const scene = await sceneIn(await open());
     const [day] = await lived(scene, 1);
     if (!day) throw new Error('nothing was known');
@@ -123,12 +123,33 @@ anyWarehouse('the tables as of an earlier time', (open) => {
       'select urn_type as t, urn_value as v from sluice.pronet_users order by 2 limit 1',
     );
     if (!person) throw new Error('nobody was found');
-    const options = { table: 'pronet_users', key: [person.t, person.v], comesAgain: false };
-    const run = (dryRun: boolean) =>
-      forget(scene.warehouse, { ...options, dryRun }, effects(scene), new AbortController().signal);
+    const options = { table: 'pronet_users', comesAgain: false };
+    const run = (dryRun: boolean, value = person.v) =>
+      forget(
+        scene.warehouse,
+        { ...options, key: [person.t, value], dryRun },
+        effects(scene),
+        new AbortController().signal,
+      );
     await run(true);
     expect(await schemas(scene)).toEqual(['march']);
-    expect(await run(false)).toMatchObject({ found: true });
+    expect(await run(false, 'nobody')).toMatchObject({ found: false });
+    expect(await schemas(scene)).toEqual(['march']);
+    await select(
+      scene.warehouse,
+      'create table public.notes (t text, v text, foreign key (t, v) references sluice.pronet_users (urn_type, urn_value))',
+    );
+    await select(scene.warehouse, `insert into public.notes values ('${person.t}', '${person.v}')`);
+    await expect(run(false)).rejects.toMatchObject({ next: expect.stringContaining('Nothing was removed') });
+    await select(scene.warehouse, 'drop table public.notes');
+    await select(scene.warehouse, 'create view march.mine as select count(*) from march.pronet_users');
+    await expect(run(false)).rejects.toMatchObject({
+      message: 'forget: march holds rows as of an earlier time and is in use.',
+      next: expect.stringContaining('Nothing was removed'),
+    });
+    await select(scene.warehouse, 'drop view march.mine');
+    expect(await schemas(scene)).toEqual(['march']);
+    expect(await run(false)).toMatchObject({ found: true, wasForgotten: false });
     expect(await schemas(scene)).toEqual([]);
     expect(await asOf(scene, day.at, 'march')).toMatchObject({ left: 0 });
     expect(await select(scene.warehouse, `select from march.pronet_users where urn_value = '${person.v}'`)).toEqual([]);
