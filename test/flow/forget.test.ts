@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
 import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/flow/erasure/forget.ts';
 import { searchFor } from '../../src/flow/erasure/target.ts';
+import { readAnswer } from '../../src/ledger/answers.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
@@ -386,6 +387,38 @@ anyWarehouse('forgetting', (open, kind) => {
       sync: 'pages',
       message: 'requests left out because they name a forgotten entity: 2',
     });
+  }, 120_000);
+
+  it('also removes the entity from answers that the spool brings later', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const sync = 'microbloggers';
+    expect((await scene.sync(CONFIG, { names: [sync] })).exitCode).toBe(0);
+    const entity = await entityIn(warehouse, 'microblog_users', 'true');
+    const [request] = await select<{ id: string; run_id: string; x: string; answer_id: string; received_at: Date }>(
+      warehouse,
+      `select r.id, r.run_id, r.x_request_id as x, r.answer_id, a.received_at
+        from sluice_ops.requests r join sluice_ops.answers a on a.id = r.answer_id where r.sync = '${sync}'`,
+    );
+    if (!request) throw new Error('nothing was requested');
+    const { id: requestId, run_id: runId, x: xRequestId, received_at: receivedAt } = request;
+    const own = await readAnswer(operationsOf(warehouse), request.answer_id);
+    if (!own) throw new Error('the answer is not stored');
+    const spool = openSpool({ folder });
+    const kept = { status: 200, headers: {}, tookMs: 1, requestId, runId, sync, xRequestId };
+    // The answer that the ledger knows, and an earlier one of which only the spool knows.
+    await spool.keep({ ...kept, body: own.body, receivedAt });
+    const earlier = Buffer.from(JSON.stringify([{ rest_id: entity.key[0], alias: 'river_coffee' }]));
+    await spool.keep({ ...kept, body: earlier, receivedAt: new Date(receivedAt.getTime() - 2 * DAY_MS) });
+    await forgetIn(scene, entity);
+
+    await scene.sync(CONFIG, { names: [sync], effects: { spool } });
+
+    expect((await readdir(folder)).filter((file) => file.endsWith('.answer'))).toEqual([]);
+    expect(await select(warehouse, 'select count(*)::int as n from sluice_ops.answers')).toEqual([{ n: 2 }]);
+    expect(await tracesOf(warehouse, entity.texts)).toEqual([]);
   }, 120_000);
 
   it('removes elements about the entity from lists of any shape, as from the answers', async () => {
