@@ -10,8 +10,10 @@ import { dropTables, isKept, leftRebuilds, removeRebuildIn } from '../rebuild/sc
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { type ErasureCounts, recordSpooled } from './store.ts';
 import { assertLease, COPY_LEASE, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
+import { type AllSpools, allSpools } from '../../recovery/spool/find-spools.ts';
+import type { SpoolPlace } from '../../ledger/runs.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
@@ -26,7 +28,10 @@ export interface ForgetOptions extends Pick<ErasureOptions, 'comesAgain' | 'dryR
 
 export interface ForgetEffects extends Pick<ErasureOptions, 'now' | 'newId' | 'onProgress'> {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** The spool of this process. The spools that the ledger names are searched too. */
   readonly spool?: Spool;
+  /** Folders of spools that an earlier version used, so the ledger may not name them. */
+  readonly formerSpools?: readonly string[];
 }
 
 export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'> {
@@ -35,8 +40,10 @@ export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'
   readonly table: string;
   /** Whether any trace of the entity was found. */
   readonly found: boolean;
-  /** Answers in the spool. */
+  /** Answers in the spools that were found. */
   readonly spooled: number;
+  /** Spools that cannot be found from here, and may hold answers about the entity. */
+  readonly missingSpools: readonly SpoolPlace[];
   readonly comesAgain: boolean;
 }
 
@@ -84,7 +91,9 @@ export async function forget(
     await assertNoOtherRuns(warehouse, ops, held);
     const work = { ...options, ...effects, signal };
     const { search, register, receipt, wasForgotten, ...counts } = await eraseOrLook(warehouse, target, work, held);
-    const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
+    const { found: spools, missing: missingSpools } = await spoolsOf(ops, effects);
+    let spooled = 0;
+    for (const spool of spools) spooled += await eraseFromSpool(ops, spool, search, register, options.dryRun);
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
     const found = spooled > 0 || hasTraces(counts);
     return {
@@ -95,6 +104,7 @@ export async function forget(
       wasForgotten,
       ...counts,
       spooled,
+      missingSpools,
       comesAgain: options.comesAgain,
       receipt,
     };
@@ -105,6 +115,9 @@ export async function forget(
     for (const it of held) await it.keepAlive.end();
   }
 }
+
+const spoolsOf = async (ops: Ops, { spool, formerSpools = [] }: ForgetEffects): Promise<AllSpools> =>
+  spool ? allSpools(ops, spool, formerSpools) : { found: [], missing: [] };
 
 const REFERRED_TO = '23503';
 
