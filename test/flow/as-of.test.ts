@@ -5,6 +5,7 @@ import { loadAsOf } from '../../src/flow/as-of/load-as-of.ts';
 import { forget } from '../../src/flow/erasure/forget.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
+import { disturbedAt } from './crash.ts';
 import { rowsOf, select, versionsOf } from './rows.ts';
 import { type Scene, sceneIn, service } from './scene.ts';
 
@@ -27,8 +28,13 @@ const effects = ({ clock }: Scene) => ({
   newId: () => crypto.randomUUID(),
   onProgress: () => undefined,
 });
-const asOf = (scene: Scene, at: Date, schema: string, signal = new AbortController().signal) =>
-  loadAsOf(scene.warehouse, { asOf: at, schema }, effects(scene), signal);
+const asOf = (
+  scene: Scene,
+  at: Date,
+  schema: string,
+  signal = new AbortController().signal,
+  warehouse = scene.warehouse,
+) => loadAsOf(warehouse, { asOf: at, schema }, effects(scene), signal);
 const schemas = (scene: Scene): Promise<readonly string[]> => asOfSchemas(scene.warehouse);
 
 async function lived(scene: Scene, days: number) {
@@ -111,6 +117,20 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect(await dropAsOfSchema(scene.warehouse, 'mine')).toBe(false);
     expect(await select(scene.warehouse, "select nspname from pg_namespace where nspname = 'mine'")).toHaveLength(1);
     expect(await schemas(scene)).toEqual(['earlier']);
+  });
+
+  it('are not created if a retention removes answers before they are listed', async () => {
+    const scene = await sceneIn(await open());
+    const [day] = await lived(scene, 1);
+    if (!day) throw new Error('nothing was known');
+    const pruned = disturbedAt(scene.warehouse, { when: 'before', statement: /select distinct on/, nth: 1 }, () =>
+      select(
+        scene.warehouse,
+        "update sluice_ops.answers set body = null, pruned_at = now() where endpoint = 'pronet.group'",
+      ),
+    );
+    await expect(asOf(scene, day.at, 'march', undefined, pruned)).rejects.toThrow('the bodies of 2 stored answers');
+    expect(await schemas(scene)).toEqual([]);
   });
 
   it('are dropped with the rows of a forgotten person, and stay if nothing is removed', async () => {
