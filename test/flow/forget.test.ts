@@ -421,6 +421,31 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await tracesOf(warehouse, entity.texts)).toEqual([]);
   }, 120_000);
 
+  it('removes the records of unknown fields that have a name of the entity', async () => {
+    const fans = { 'acme.labs': { since: 3 }, someone: { since: 4 } };
+    const profile = { id: '90417733125', alias: 'acme.labs', name: 'Acme', fans, 'see acme.labs': 1 };
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => (endpoint === 'photoshare.user' ? { body: [profile] } : undefined),
+    });
+    const { warehouse } = scene;
+    expect((await scene.sync(CONFIG, { names: ['photographers'] })).exitCode).toBe(0);
+    await select(
+      warehouse,
+      `insert into sluice_ops.drift (resource, path, kind, count, first_seen_at, last_seen_at, sample_type)
+        values ('PhotoshareUser', 'fans.acme.labs.since', 'unknown field', 1, now(), now(), 'number')`,
+    );
+    const paths = () => select(warehouse, "select path from sluice_ops.drift where kind = 'unknown field' order by 1");
+    const other = { path: 'fans' };
+    expect(await paths()).toEqual([other, { path: 'fans.acme.labs.since' }, { path: 'see acme.labs' }]);
+
+    expect(await forgetIn(scene, { table: 'photoshare_users', key: ['90417733125'] })).toMatchObject({
+      rows: { drift: 2 },
+    });
+
+    expect(await paths()).toEqual([other]);
+    expect(await tracesOf(warehouse, ['acme.labs'])).toEqual([]);
+  }, 120_000);
+
   it('removes elements about the entity from lists of any shape, as from the answers', async () => {
     const scene = await sceneIn(await open(), { respond: respondWithLists });
     const { warehouse } = scene;
