@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
+import { openJobs } from '../../src/engine/boss.ts';
+import { syncJob } from '../../src/engine/job.ts';
 import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/flow/erasure/forget.ts';
 import { searchFor } from '../../src/flow/erasure/target.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
@@ -444,6 +446,41 @@ anyWarehouse('forgetting', (open, kind) => {
 
     expect(await paths()).toEqual([other]);
     expect(await tracesOf(warehouse, ['acme.labs'])).toEqual([]);
+  }, 120_000);
+
+  it('removes its names from the reasons why jobs were given up, and nothing else of the jobs', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    expect((await scene.sync(CONFIG, { names: ['photographers'] })).exitCode).toBe(0);
+    const { key } = await entityIn(warehouse, 'photoshare_users', "alias = 'acme_labs'");
+    const retry = { sleep: scene.clock.sleep, random: () => 0.5 };
+    const jobs = await openJobs(warehouse, { onError: (error) => expect.fail(error.message), retry });
+    onTestFinished(() => jobs.close());
+    const told = { exitCode: 4, because: 'no posts of acme_labs', next: 'Ask acme_labs.' };
+    const job = { ...syncJob('acme_labs'), ...told };
+    const other = { ...syncJob('people'), exitCode: 1, because: 'a bug' };
+    await jobs.enqueue([job, other].map((data) => ({ queue: 'dead', data })));
+    const table = 'sluice_jobs.job';
+    await select(warehouse, `update ${table} set output = '{"message": "acme_labs"}' where data ->> 'sync' = 'people'`);
+
+    expect(await forgetIn(scene, { table: 'photoshare_users', key })).toMatchObject({ rows: { job: 2 } });
+
+    const gone = expect.stringMatching(/^sluice-forgotten:/) as string;
+    const left = await select(
+      warehouse,
+      `select data, output from ${table} where name = 'dead' order by data ->> 'sync'`,
+    );
+    expect(left).toEqual([
+      {
+        data: {
+          ...job,
+          because: expect.stringMatching(/^no posts of sluice-forgotten:/) as string,
+          next: expect.stringMatching(/^Ask sluice-forgotten:/) as string,
+        },
+        output: null,
+      },
+      { data: other, output: { message: gone } },
+    ]);
   }, 120_000);
 
   it('removes elements about the entity from lists of any shape, as from the answers', async () => {
