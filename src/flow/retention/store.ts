@@ -145,7 +145,7 @@ export interface BatchAfter {
   readonly limit: number;
 }
 
-/** The identifier by which the service may log the request, which a later reading of the log looks for. */
+/** The service may log the request under this identifier, and a later reading of the log looks for it. */
 const NEEDED_HEADERS = sql<string>`jsonb_strip_nulls(jsonb_build_object('x-request-id', answers.headers -> 'x-request-id'))`;
 
 /** Removes the bodies and the other headers of the next batch of old answers. */
