@@ -8,7 +8,8 @@ import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
 import { RETRY_HELD_SECONDS } from './job-decision.ts';
 import type { Jobs, JobOutcome, ScheduleChanges, Scheduled, Tx } from './jobs.ts';
-import { jobsSchema, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
+import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
+import { POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
 
 export interface JobsOptions {
   /** The schedules, for a process that runs the scheduler; absent, this process does not. */

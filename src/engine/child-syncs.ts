@@ -4,7 +4,7 @@ import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Tx } from './jobs.ts';
-import { jobsSchema } from './queues.ts';
+import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
 type WarehouseSchemas = Pick<Warehouse, 'schema' | 'ops'>;
 

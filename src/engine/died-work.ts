@@ -7,7 +7,7 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { busySyncs } from './child-syncs.ts';
 import { jobOf, type JobData } from './job.ts';
 import { newestRun } from './newest-run.ts';
-import { jobsSchema } from './queues.ts';
+import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
 export interface DiedRun {
   readonly runId: string;

@@ -1,5 +1,4 @@
 /** The configuration of the queues. The comment of each number says why it is neither smaller nor larger. */
-import { createHash } from 'node:crypto';
 import type { ConstructorOptions, Queue as QueueOptions } from 'pg-boss';
 import type { Queue } from './job.ts';
 
@@ -65,13 +64,3 @@ export const settings: ConstructorOptions = {
   monitorVacuum: false,
   max: CONNECTIONS,
 };
-
-/** The longest schema name that the library accepts, minus the suffix. */
-const LONGEST = 50 - '_jobs'.length;
-
-/** The schema of the queues, next to that of the analysts. A long name is truncated and made unique by a digest. */
-export function jobsSchema(schema: string): string {
-  if (schema.length <= LONGEST) return `${schema}_jobs`;
-  const digest = createHash('sha256').update(schema).digest('hex').slice(0, 8);
-  return `${schema.slice(0, LONGEST - 9)}_${digest}_jobs`;
-}

@@ -7,7 +7,7 @@ import { syncLease } from '../ledger/lease.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
-import { jobsSchema } from './queues.ts';
+import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
 /** Prefix of the leases that show which processes are alive. */
 export const ROLE_LEASE_PREFIX = 'role:';

@@ -27,15 +27,15 @@ export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null,
 const NOTHING = new Uint8Array();
 
 /**
- * Returns the id under which exactly this answer was stored; undefined if it was not. So it shows whether an
- * interrupted commit succeeded.
+ * Returns the id under which exactly this answer was stored, also if a forgotten entity was removed from it later;
+ * undefined if it was not. So it shows whether an interrupted commit succeeded.
  */
 export async function storedAnswerId(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
   const row = await ops
     .selectFrom('answers')
     .select('id')
     .where('request_id', '=', requestId)
-    .where('sha256', '=', sha256Of(answer.body))
+    .where((eb) => eb.or([eb('sha256', '=', sha256Of(answer.body)), eb('redacted_at', 'is not', null)]))
     .where('received_at', '=', sql<Date>`${answer.receivedAt.toISOString()}::timestamptz`)
     .executeTakeFirst();
   return row?.id;

@@ -1,7 +1,7 @@
 /** What the engine reckons without a database: firings, chunks, and what follows from an end. */
 import { describe, expect, it } from 'vitest';
 import { firingsOf } from '../../src/engine/firings.ts';
-import { jobsSchema } from '../../src/engine/queues.ts';
+import { jobsSchema } from '../../src/warehouse/schema/jobs-schema.ts';
 import { decideAfter } from '../../src/engine/job-decision.ts';
 import { ChunkPlan } from '../../src/plan/chunks.ts';
 

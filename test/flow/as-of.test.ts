@@ -5,6 +5,7 @@ import { loadAsOf } from '../../src/flow/as-of/load-as-of.ts';
 import { forget } from '../../src/flow/erasure/forget.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
+import { disturbedAt } from './crash.ts';
 import { rowsOf, select, versionsOf } from './rows.ts';
 import { type Scene, sceneIn, service } from './scene.ts';
 
@@ -27,8 +28,13 @@ const effects = ({ clock }: Scene) => ({
   newId: () => crypto.randomUUID(),
   onProgress: () => undefined,
 });
-const asOf = (scene: Scene, at: Date, schema: string, signal = new AbortController().signal) =>
-  loadAsOf(scene.warehouse, { asOf: at, schema }, effects(scene), signal);
+const asOf = (
+  scene: Scene,
+  at: Date,
+  schema: string,
+  signal = new AbortController().signal,
+  warehouse = scene.warehouse,
+) => loadAsOf(warehouse, { asOf: at, schema }, effects(scene), signal);
 const schemas = (scene: Scene): Promise<readonly string[]> => asOfSchemas(scene.warehouse);
 
 async function lived(scene: Scene, days: number) {
@@ -113,7 +119,21 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect(await schemas(scene)).toEqual(['earlier']);
   });
 
-  it('are dropped when a person is forgotten, since they hold copies of the rows', async () => {
+  it('are not created if a retention removes answers before they are listed', async () => {
+    const scene = await sceneIn(await open());
+    const [day] = await lived(scene, 1);
+    if (!day) throw new Error('nothing was known');
+    const pruned = disturbedAt(scene.warehouse, { when: 'before', statement: /select distinct on/, nth: 1 }, () =>
+      select(
+        scene.warehouse,
+        "update sluice_ops.answers set body = null, pruned_at = now() where endpoint = 'pronet.group'",
+      ),
+    );
+    await expect(asOf(scene, day.at, 'march', undefined, pruned)).rejects.toThrow('the bodies of 2 stored answers');
+    expect(await schemas(scene)).toEqual([]);
+  });
+
+  it('are dropped with the rows of a forgotten person, and stay if nothing is removed', async () => {
     const scene = await sceneIn(await open());
     const [day] = await lived(scene, 1);
     if (!day) throw new Error('nothing was known');
@@ -123,12 +143,33 @@ anyWarehouse('the tables as of an earlier time', (open) => {
       'select urn_type as t, urn_value as v from sluice.pronet_users order by 2 limit 1',
     );
     if (!person) throw new Error('nobody was found');
-    const options = { table: 'pronet_users', key: [person.t, person.v], comesAgain: false };
-    const run = (dryRun: boolean) =>
-      forget(scene.warehouse, { ...options, dryRun }, effects(scene), new AbortController().signal);
+    const options = { table: 'pronet_users', comesAgain: false };
+    const run = (dryRun: boolean, value = person.v) =>
+      forget(
+        scene.warehouse,
+        { ...options, key: [person.t, value], dryRun },
+        effects(scene),
+        new AbortController().signal,
+      );
     await run(true);
     expect(await schemas(scene)).toEqual(['march']);
-    expect(await run(false)).toMatchObject({ found: true });
+    expect(await run(false, 'nobody')).toMatchObject({ found: false });
+    expect(await schemas(scene)).toEqual(['march']);
+    await select(
+      scene.warehouse,
+      'create table public.notes (t text, v text, foreign key (t, v) references sluice.pronet_users (urn_type, urn_value))',
+    );
+    await select(scene.warehouse, `insert into public.notes values ('${person.t}', '${person.v}')`);
+    await expect(run(false)).rejects.toMatchObject({ next: expect.stringContaining('Nothing was removed') });
+    await select(scene.warehouse, 'drop table public.notes');
+    await select(scene.warehouse, 'create view march.mine as select count(*) from march.pronet_users');
+    await expect(run(false)).rejects.toMatchObject({
+      message: 'forget: march holds rows as of an earlier time and is in use.',
+      next: expect.stringContaining('Nothing was removed'),
+    });
+    await select(scene.warehouse, 'drop view march.mine');
+    expect(await schemas(scene)).toEqual(['march']);
+    expect(await run(false)).toMatchObject({ found: true, wasForgotten: false });
     expect(await schemas(scene)).toEqual([]);
     expect(await asOf(scene, day.at, 'march')).toMatchObject({ left: 0 });
     expect(await select(scene.warehouse, `select from march.pronet_users where urn_value = '${person.v}'`)).toEqual([]);

@@ -1,5 +1,6 @@
 /** `sync --failed`: what failed in the last run is sent again, and nothing that succeeded. */
 import { describe, expect, it } from 'vitest';
+import { forget } from '../../src/flow/erasure/forget.ts';
 import { openPlan } from '../../src/flow/forecast/open-plan.ts';
 import { planSync } from '../../src/flow/prepare/plan-sync.ts';
 import { readStatus } from '../../src/insight/status.ts';
@@ -171,6 +172,35 @@ syncs:
     await scene.sync(yaml, { failed: true });
     expect(asked(scene)).toEqual(['1003']);
   });
+
+  it.each([false, true])(
+    'sends nothing under the pseudonym of a forgotten entity, return allowed: %s',
+    async (comesAgain) => {
+      const { respond } = failing(BROKEN);
+      const scene = await sceneIn(await open(), { respond });
+      const yaml = `${service({ retries: 1 })}\nsyncs: { groups: { endpoint: pronet.group, request: { group: "1002" } } }\n`;
+      expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 4, failed: 1 });
+      const { clock, warehouse } = scene;
+      const effects = {
+        now: clock.now,
+        sleep: clock.sleep,
+        newId: () => crypto.randomUUID(),
+        onProgress: () => undefined,
+      };
+      const options = { table: 'pronet_groups', key: ['group', '1002'], comesAgain, dryRun: false };
+      expect(await forget(warehouse, options, effects, new AbortController().signal)).toMatchObject({ requests: 1 });
+      scene.arrived();
+
+      expect(only(await scene.sync(yaml, { failed: true }))).toMatchObject({ planned: 0 });
+
+      expect(scene.arrived()).toEqual([]);
+      expect(scene.notices).toContainEqual({
+        level: 'info',
+        sync: 'groups',
+        message: 'requests left out because they name a forgotten entity: 1',
+      });
+    },
+  );
 
   it('sends only the failed slice of a window, and moves no watermark', async () => {
     const state = { isDown: true };

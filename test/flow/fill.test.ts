@@ -1,11 +1,15 @@
 /** Columns that a migration added are filled from what rows kept in `extra`, and no row counts as changed by that. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { fillColumns } from '../../src/flow/fill/fill-columns.ts';
+import { HeldError } from '../../src/errors.ts';
+import { acquireLease, syncLease } from '../../src/ledger/lease.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { recordingChangedColumns } from '../../src/warehouse/migrate/changed-columns.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
-import { disturbedAt, dyingAt } from './crash.ts';
+import { disturbedAt, dyingAt, expireLeases } from './crash.ts';
 import { rowsOf, select, versionsOf } from './rows.ts';
 import { type Scene, sceneIn, service } from './scene.ts';
 
@@ -174,6 +178,27 @@ anyWarehouse('new columns', (open) => {
     expect(await rowsOf(scene.warehouse, ALL)).toEqual(before);
   });
 
+  it('stay recorded if a migration adds them while others of the table are filled', async () => {
+    const scene = await lived(await sceneIn(await open()));
+    await beforeTheColumns(scene.warehouse);
+    const later = { table_name: 'pronet_users', column_name: 'later' };
+    const point = { when: 'before', statement: /^delete from "sluice_ops"."changed_columns"/, nth: 1 } as const;
+    const warehouse = disturbedAt(scene.warehouse, point, () =>
+      select(scene.warehouse, "insert into sluice_ops.changed_columns values ('pronet_users', 'later')"),
+    );
+    await fillColumns(warehouse, { sleep: scene.clock.sleep, random: () => 0.5 });
+    expect(await pending(scene.warehouse)).toEqual([later]);
+  });
+
+  it.each([false, true])('are not filled while a sync or an erasure has the leases, rebuild: %s', async (rebuild) => {
+    const scene = await lived(await sceneIn(await open()));
+    await beforeTheColumns(scene.warehouse);
+    const before = await pending(scene.warehouse);
+    await acquireLease(operationsOf(scene.warehouse), syncLease('groups'), 'forget', false);
+    await expect(scene.replay({ rebuild })).rejects.toThrow(HeldError);
+    expect(await pending(scene.warehouse)).toEqual(before);
+  });
+
   it('are filled by the next load if the first one dies', async () => {
     const scene = await lived(await sceneIn(await open()));
     const before = await rowsOf(scene.warehouse, ALL);
@@ -182,6 +207,7 @@ anyWarehouse('new columns', (open) => {
     const dying = dyingAt(scene.warehouse, point);
     await expect(scene.replay({}, undefined, undefined, dying.warehouse)).rejects.toThrow(/^died/);
     expect(await pending(scene.warehouse)).not.toEqual([]);
+    await expireLeases(scene.warehouse);
     await scene.replay();
     expect(await rowsOf(scene.warehouse, ALL)).toEqual(before);
   });

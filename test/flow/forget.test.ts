@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
+import { openJobs } from '../../src/engine/boss.ts';
+import { syncJob } from '../../src/engine/job.ts';
 import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/flow/erasure/forget.ts';
 import { searchFor } from '../../src/flow/erasure/target.ts';
+import { readAnswer } from '../../src/ledger/answers.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
@@ -386,6 +389,98 @@ anyWarehouse('forgetting', (open, kind) => {
       sync: 'pages',
       message: 'requests left out because they name a forgotten entity: 2',
     });
+  }, 120_000);
+
+  it('also removes the entity from answers that the spool brings later', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const sync = 'microbloggers';
+    expect((await scene.sync(CONFIG, { names: [sync] })).exitCode).toBe(0);
+    const entity = await entityIn(warehouse, 'microblog_users', 'true');
+    const [request] = await select<{ id: string; run_id: string; x: string; answer_id: string; received_at: Date }>(
+      warehouse,
+      `select r.id, r.run_id, r.x_request_id as x, r.answer_id, a.received_at
+        from sluice_ops.requests r join sluice_ops.answers a on a.id = r.answer_id where r.sync = '${sync}'`,
+    );
+    if (!request) throw new Error('nothing was requested');
+    const { id: requestId, run_id: runId, x: xRequestId, received_at: receivedAt } = request;
+    const own = await readAnswer(operationsOf(warehouse), request.answer_id);
+    if (!own) throw new Error('the answer is not stored');
+    const spool = openSpool({ folder });
+    const kept = { status: 200, headers: {}, tookMs: 1, requestId, runId, sync, xRequestId };
+    // The answer that the ledger knows, and an earlier one of which only the spool knows.
+    await spool.keep({ ...kept, body: own.body, receivedAt });
+    const earlier = Buffer.from(JSON.stringify([{ rest_id: entity.key[0], alias: 'river_coffee' }]));
+    await spool.keep({ ...kept, body: earlier, receivedAt: new Date(receivedAt.getTime() - 2 * DAY_MS) });
+    await forgetIn(scene, entity);
+
+    await scene.sync(CONFIG, { names: [sync], effects: { spool } });
+
+    expect((await readdir(folder)).filter((file) => file.endsWith('.answer'))).toEqual([]);
+    expect(await select(warehouse, 'select count(*)::int as n from sluice_ops.answers')).toEqual([{ n: 2 }]);
+    expect(await tracesOf(warehouse, entity.texts)).toEqual([]);
+  }, 120_000);
+
+  it('removes the records of unknown fields that have a name of the entity', async () => {
+    const fans = { 'acme.labs': { since: 3 }, someone: { since: 4 } };
+    const profile = { id: '90417733125', alias: 'acme.labs', name: 'Acme', fans, 'see acme.labs': 1 };
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => (endpoint === 'photoshare.user' ? { body: [profile] } : undefined),
+    });
+    const { warehouse } = scene;
+    expect((await scene.sync(CONFIG, { names: ['photographers'] })).exitCode).toBe(0);
+    await select(
+      warehouse,
+      `insert into sluice_ops.drift (resource, path, kind, count, first_seen_at, last_seen_at, sample_type)
+        values ('PhotoshareUser', 'fans.acme.labs.since', 'unknown field', 1, now(), now(), 'number')`,
+    );
+    const paths = () => select(warehouse, "select path from sluice_ops.drift where kind = 'unknown field' order by 1");
+    const other = { path: 'fans' };
+    expect(await paths()).toEqual([other, { path: 'fans.acme.labs.since' }, { path: 'see acme.labs' }]);
+
+    expect(await forgetIn(scene, { table: 'photoshare_users', key: ['90417733125'] })).toMatchObject({
+      rows: { drift: 2 },
+    });
+
+    expect(await paths()).toEqual([other]);
+    expect(await tracesOf(warehouse, ['acme.labs'])).toEqual([]);
+  }, 120_000);
+
+  it('removes its names from the reasons why jobs were given up, and nothing else of the jobs', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    expect((await scene.sync(CONFIG, { names: ['photographers'] })).exitCode).toBe(0);
+    const { key } = await entityIn(warehouse, 'photoshare_users', "alias = 'acme_labs'");
+    const retry = { sleep: scene.clock.sleep, random: () => 0.5 };
+    const jobs = await openJobs(warehouse, { onError: (error) => expect.fail(error.message), retry });
+    onTestFinished(() => jobs.close());
+    const told = { exitCode: 4, because: 'no posts of acme_labs', next: 'Ask acme_labs.' };
+    const job = { ...syncJob('acme_labs'), ...told };
+    const other = { ...syncJob('people'), exitCode: 1, because: 'a bug' };
+    await jobs.enqueue([job, other].map((data) => ({ queue: 'dead', data })));
+    const table = 'sluice_jobs.job';
+    await select(warehouse, `update ${table} set output = '{"message": "acme_labs"}' where data ->> 'sync' = 'people'`);
+
+    expect(await forgetIn(scene, { table: 'photoshare_users', key })).toMatchObject({ rows: { job: 2 } });
+
+    const gone = expect.stringMatching(/^sluice-forgotten:/) as string;
+    const left = await select(
+      warehouse,
+      `select data, output from ${table} where name = 'dead' order by data ->> 'sync'`,
+    );
+    expect(left).toEqual([
+      {
+        data: {
+          ...job,
+          because: expect.stringMatching(/^no posts of sluice-forgotten:/) as string,
+          next: expect.stringMatching(/^Ask sluice-forgotten:/) as string,
+        },
+        output: null,
+      },
+      { data: other, output: { message: gone } },
+    ]);
   }, 120_000);
 
   it('removes elements about the entity from lists of any shape, as from the answers', async () => {

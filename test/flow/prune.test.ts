@@ -87,6 +87,25 @@ anyWarehouse('pruning', (open) => {
     expect(await pruneIn(scene)).toMatchObject({ answers: 0, bytes: 0 });
   }, 120_000);
 
+  it('keeps the identifier of the service, by which a later reading of the log finds the request', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    expect((await scene.sync(CONFIG, { names: ['photos'] })).exitCode).toBe(0);
+    // The service logged its own identifier, which only the answer's header has.
+    await select(warehouse, 'update sluice_ops.requests set x_request_id = gen_random_uuid()');
+    scene.clock.advance(31 * DAY_MS);
+    expect(await pruneIn(scene)).toMatchObject({ answers: 1 });
+    expect(
+      await select(warehouse, 'select array(select jsonb_object_keys(headers)) as kept from sluice_ops.answers'),
+    ).toEqual([{ kept: ['x-request-id'] }]);
+
+    expect((await scene.sync(CONFIG, { names: ['costs'] })).exitCode).toBe(0);
+
+    expect(await select(warehouse, 'select request_id, match_kind from sluice_ops.request_cost_matches')).toEqual([
+      { request_id: '1', match_kind: 'identifier' },
+    ]);
+  }, 120_000);
+
   it('is reported by replays, and a rebuild refuses to lose rows', async () => {
     const scene = await lived(await sceneIn(await open()));
     await pruneIn(scene);

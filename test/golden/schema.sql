@@ -7855,7 +7855,7 @@ create table sluice_ops."answers" (
   "quarantined" bigint,
   -- Last load of its rows; null while it waits.
   "loaded_at" timestamp with time zone,
-  -- Deletion of its body and headers for their age; null while kept.
+  -- Deletion of its body and its headers except x-request-id, for their age; null while kept.
   "pruned_at" timestamp with time zone,
   -- Last removal of a forgotten entity from its body, which updates size and digest; null if none.
   "redacted_at" timestamp with time zone,

@@ -1,9 +1,10 @@
 /** A spool that the ledger names and no process can find: its requests stay open and listed until it is back or given up. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { forget } from '../../src/flow/erasure/forget.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { openSpool, type Spool } from '../../src/recovery/spool/files.ts';
 import { spoolFiles } from '../support/spool-files.ts';
@@ -28,6 +29,9 @@ async function folderOf(): Promise<string> {
 /** The folder `spool` of a new folder, or of the one given. */
 const spoolIn = async (folder?: string): Promise<Spool> =>
   openSpool({ folder: join(folder ?? (await folderOf()), 'spool') });
+
+const answersIn = async (folder: string): Promise<string[]> =>
+  Promise.all((await spoolFiles(folder)).map((file) => readFile(join(folder, file), 'utf8')));
 
 /** Every test runs several processes, each with ids of its own. */
 const processWith = (spool?: Spool): Pick<SyncMore, 'effects'> => ({
@@ -115,6 +119,50 @@ eachWarehouse('a spool of the ledger', (open) => {
       answers: 5,
     });
     expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
+  });
+
+  it('is searched by an erasure, and named in its result while it cannot be found', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    await spooled(scene, spool);
+    const other = await spoolIn();
+    const former = await spoolIn();
+    const forgetGroup = (group: string) =>
+      forget(
+        scene.warehouse,
+        { table: 'pronet_groups', key: ['group', group], comesAgain: false, dryRun: false },
+        {
+          now: scene.clock.now,
+          sleep: scene.clock.sleep,
+          newId: randomUUID,
+          onProgress: () => undefined,
+          spool: other,
+          formerSpools: [former.folder],
+        },
+        new AbortController().signal,
+      );
+    const holding = async (group: string) => {
+      const files = await Promise.all([spool, former].map(({ folder }) => answersIn(folder)));
+      return files.flat().filter((text) => text.includes(`"value":"${group}"`)).length;
+    };
+    const away = `${spool.folder}.away`;
+    expect(await holding('1001')).toBe(1);
+    await rename(spool.folder, away);
+    for (let round = 0; round < 2; round += 1) {
+      const { missingSpools } = await forgetGroup('1001');
+      expect(missingSpools).toMatchObject([{ folder: spool.folder, host: hostname() }]);
+    }
+
+    await rename(away, spool.folder);
+    expect(await forgetGroup('1001')).toMatchObject({ spooled: 1, missingSpools: [] });
+    expect(await holding('1001')).toBe(0);
+
+    // A folder of an earlier version, which had no marker.
+    await rename(spool.folder, former.folder);
+    await rm(join(former.folder, 'spool.json'));
+    expect(await holding('1002')).toBe(1);
+    expect(await forgetGroup('1002')).toMatchObject({ spooled: 1 });
+    expect(await holding('1002')).toBe(0);
   });
 
   it('that was replaced at the same path is missing, and --abandon-spool sends its requests again', async () => {

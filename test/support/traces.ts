@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { decompressBody } from '../../src/ledger/compression.ts';
+import { jobsSchema } from '../../src/warehouse/schema/jobs-schema.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** Each place that holds one of the texts: `schema.table.column: text`, `answer ID: text` or `spool FILE: text`. */
@@ -22,7 +23,7 @@ async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[
   const { rows: tables } = await sql<{ schema: string; name: string; columns: string[] }>`
     select n.nspname as schema, c.relname as name, array_agg(a.attname::text) as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
-    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+    where n.nspname in (${schema}, ${ops}, ${jobsSchema(schema)}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
     group by 1, 2`.execute(db);
   if (tables.flatMap(({ columns }) => columns).length < 100) throw new Error('the columns are not all there');
   const found: string[] = [];

@@ -220,6 +220,34 @@ describe('a role without personal data', () => {
     expect([...(await readable(warehouse, role)).keys()]).toEqual([...before.keys()]);
   });
 
+  it('loses the view of another version with what the view reads, and keeps views of users', async () => {
+    const warehouse = await open();
+    const { db } = warehouse;
+    await applyGrants(warehouse, newRole(warehouse), KEY);
+    for (const statement of [
+      'create view sluice.gone as select 1 as one',
+      "insert into sluice_ops.applied_views values ('gone', 'x')",
+      'create view sluice_masked.gone as select one from sluice.gone',
+      'create view sluice.mine as select 1 as one',
+      'create view sluice_masked.mine as select one from sluice.mine',
+    ])
+      await sql.raw(statement).execute(db);
+
+    expect(await migrate(warehouse, 'up')).toEqual([]);
+
+    const { rows } = await sql<{ name: string }>`
+      select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in ('sluice', 'sluice_masked') and c.relname in ('gone', 'mine', 'sync_runs') order by 1`.execute(
+      db,
+    );
+    expect(rows.map(({ name }) => name)).toEqual([
+      'sluice.mine',
+      'sluice.sync_runs',
+      'sluice_masked.mine',
+      'sluice_masked.sync_runs',
+    ]);
+  });
+
   it('loses what it could read before, and is refused while it could read more in another way', async () => {
     const warehouse = await open();
     const role = newRole(warehouse);

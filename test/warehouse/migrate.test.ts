@@ -159,6 +159,33 @@ eachWarehouse('migrations', (open, kind) => {
     const { rows } = await sql`select from pg_namespace where nspname = 'sluice'`.execute(empty.db);
     expect(rows).toEqual([]);
   });
+
+  it('name a column or a relation of the user that has a name which they need', async () => {
+    const own = await open();
+    const { db } = own;
+    const refusal = (message: string) => ({
+      exitCode: 8,
+      message: `An object of yours has a name that Sluice needs: ${message}.`,
+      next: 'Nothing was changed. Rename or drop your object, then run the migration again.',
+    });
+    for (const kindOfRelation of ['table', 'materialized view']) {
+      await sql`drop view sluice.sync_quality`.execute(db);
+      await sql`create ${sql.raw(kindOfRelation)} sluice.sync_quality as select 1 as one`.execute(db);
+      await sql`delete from sluice_ops.applied_views where name = 'sync_quality'`.execute(db);
+      await expect(migrate(own, 'up')).rejects.toMatchObject(refusal('"sync_quality" is not a view'));
+      await sql`drop ${sql.raw(kindOfRelation)} sluice.sync_quality`.execute(db);
+      expect(await migrate(own, 'up')).toEqual([]);
+    }
+
+    const reverted = names.filter((it) => it >= '0020');
+    for (const name of reverted.toReversed()) expect(await migrate(own, 'down')).toEqual([name]);
+    await sql`alter table sluice_ops.drift add column answers text`.execute(db);
+    await expect(migrate(own, 'up')).rejects.toMatchObject(
+      refusal('column "answers" of relation "drift" already exists'),
+    );
+    await sql`alter table sluice_ops.drift drop column answers`.execute(db);
+    expect(await migrate(own, 'up')).toEqual(reverted);
+  });
 });
 
 describe('twenty migrators at once', () => {

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table as laidOut } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { spoolFolder } from '../spool-folder.ts';
+import { formerSpoolFolder, spoolFolder } from '../spool-folder.ts';
 import { withProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
 
@@ -75,11 +75,19 @@ async function forgotten(
   const { sleep, newId, signal } = context;
   const { now } = warehouse.clock;
   const spool = openSpool({ folder: spoolFolder(context, config) });
+  const formerSpools = [formerSpoolFolder(context)];
   return withProgress(context, ({ onProgress }) =>
     erase(
       warehouse,
       options,
-      { now, sleep, newId, spool, onProgress: (done, total) => onProgress({ sync: 'answers', done, total }) },
+      {
+        now,
+        sleep,
+        newId,
+        spool,
+        formerSpools,
+        onProgress: (done, total) => onProgress({ sync: 'answers', done, total }),
+      },
       signal,
     ),
   );
@@ -106,9 +114,13 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
           ? 'nothing is left of it; it was removed before\n'
           : `nothing has this key: no row of ${it.table}, no stored answer, no request. Check the key with sluice query\n`,
       ];
+  const missing = it.missingSpools.map(
+    ({ folder, host }) =>
+      `the spool ${folder} on ${host} can’t be found from here and may hold answers: run the command there too, or delete the folder\n`,
+  );
   const later = it.comesAgain ? 'later answers can load it again' : 'later answers will not load it again';
   const end = it.dryRun
     ? `nothing was removed; add --yes to ${it.found ? 'remove it' : 'keep later answers from loading it'}\n`
     : `receipt ${it.receipt}: ${later}. Backups, extracts of BI tools and the write-ahead log contain it until they expire\n`;
-  return [...lines, end].join('');
+  return [...lines, ...missing, end].join('');
 }

@@ -6,7 +6,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { loadAgain, type ReplayCounts, type ReplayEffects } from '../replay/load-again.ts';
 import { listStored } from '../replay/stored-answers.ts';
-import { goneBodies } from '../retention/store.ts';
+import { type GoneBodies, goneBodies } from '../retention/store.ts';
 import { completeAsOfSchema, createAsOfSchema, dropAsOfSchema } from './schema.ts';
 
 /** The tables to create. */
@@ -34,19 +34,17 @@ export async function loadAsOf(
   signal: AbortSignal,
 ): Promise<AsOfSummary> {
   const ops = operationsOf(warehouse);
-  const gone = await goneBodies(ops, { names: [], quarantined: false, until: asOf });
-  if (gone)
-    throw new UsageError(
-      `replay: the tables as of ${asOf.toISOString()} would lack rows: the bodies of ${gone.answers} stored answers, received from ${gone.from} to ${gone.to}, were pruned`,
-      { next: `Choose a time before ${gone.from}, or read the history of the tables.` },
-    );
   const [held] = await acquireAll(warehouse, [COPY_LEASE], effects);
   let isCreated = false;
   let isComplete = false;
   try {
+    const selection = { names: [], quarantined: false, until: asOf };
+    const answers = await listStored(ops, selection);
+    // Only now, because a retention may have removed bodies before the answers were listed.
+    const gone = await goneBodies(ops, selection);
+    if (gone) throw lacksRows(asOf, gone);
     await createAsOfSchema(warehouse, schema, asOf);
     isCreated = true;
-    const answers = await listStored(ops, { names: [], quarantined: false, until: asOf });
     const counts = await loadAgain(warehouse, ops, answers, { ...effects, targetSchema: schema }, signal);
     const left = answers.length - counts.answers;
     if (left === 0) await completeAsOfSchema(warehouse, schema, asOf);
@@ -58,3 +56,9 @@ export async function loadAsOf(
     await held?.keepAlive.end();
   }
 }
+
+const lacksRows = (asOf: Date, { answers, from, to }: GoneBodies): UsageError =>
+  new UsageError(
+    `replay: the tables as of ${asOf.toISOString()} would lack rows: the bodies of ${answers} stored answers, received from ${from} to ${to}, were pruned`,
+    { next: `Choose a time before ${from}, or read the history of the tables.` },
+  );

@@ -4,9 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
-import { tables } from '../../warehouse/schema/tables.ts';
-import { createEmptyTables } from '../rebuild/schema.ts';
-import { LOCK_WITHIN_MS } from '../rebuild/patiently.ts';
+import { createEmptyTables, dropTables, isKept } from '../rebuild/schema.ts';
 
 type Database = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
@@ -70,22 +68,14 @@ export async function asOfSchemas(warehouse: Database): Promise<readonly string[
   return rows.map(({ name }) => name);
 }
 
-const IN_USE = '55P03';
-const DEPENDED_UPON = '2BP01';
-
 /** Drops a marked schema; false if it has no mark, or if other objects depend on it, were added to it, or use it. */
 export async function dropAsOfSchema(warehouse: Database, name: string): Promise<boolean> {
   if (!(await asOfSchemas(warehouse)).includes(name)) return false;
   try {
-    await warehouse.db.transaction().execute(async (tx) => {
-      await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
-      // Without cascade, since objects that users added or derived belong to them.
-      await sql`drop table if exists ${sql.join(tables.map((it) => sql.id(name, it.name)))}`.execute(tx);
-      await sql`drop schema ${sql.id(name)}`.execute(tx);
-    });
+    await warehouse.db.transaction().execute((tx) => dropTables(tx, name));
     return true;
   } catch (error) {
-    if ([IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '')) return false;
+    if (isKept(error)) return false;
     throw error;
   }
 }

@@ -10,6 +10,8 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
+import { eraseFromDrift } from './drift.ts';
+import { eraseFromJobs } from './jobs.ts';
 import { eraseFromLists } from './lists.ts';
 import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
@@ -90,6 +92,8 @@ export async function eraseIn(
   const keys = await redactRequests(ops, askers, search, digests, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);
+  await eraseFromDrift(ops, search, touched);
+  await eraseFromJobs(db, warehouse, search, touched);
   for (const table of rootTables) {
     const ids = [...(touched.changed.get(table) ?? [])];
     if (ids.length > 0) await rehash(sqlExecutorOn(db), warehouse.schema, table, ids);

@@ -1,17 +1,21 @@
 /** Removes an entity from all stores of Sluice, and prevents later answers from bringing it back. */
+import type { Transaction } from 'kysely';
 import { EXIT, UsageError } from '../../errors.ts';
 import { eraseIn, type ErasureResult, type ErasureOptions } from './erase.ts';
 import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
-import { asOfSchemas, dropAsOfSchema } from '../as-of/schema.ts';
-import { removeLeftRebuilds } from '../rebuild/schema.ts';
+import { asOfSchemas } from '../as-of/schema.ts';
+import { dropTables, isKept, leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
-import { recordSpooled } from './store.ts';
+import { type ErasureCounts, recordSpooled } from './store.ts';
 import { assertLease, COPY_LEASE, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
+import { type AllSpools, allSpools } from '../../recovery/spool/find-spools.ts';
+import type { SpoolPlace } from '../../ledger/runs.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
@@ -24,7 +28,10 @@ export interface ForgetOptions extends Pick<ErasureOptions, 'comesAgain' | 'dryR
 
 export interface ForgetEffects extends Pick<ErasureOptions, 'now' | 'newId' | 'onProgress'> {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** The spool of this process. The spools that the ledger names are searched too. */
   readonly spool?: Spool;
+  /** Folders of spools that an earlier version used, so the ledger may not name them. */
+  readonly formerSpools?: readonly string[];
 }
 
 export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'> {
@@ -33,8 +40,10 @@ export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'
   readonly table: string;
   /** Whether any trace of the entity was found. */
   readonly found: boolean;
-  /** Answers in the spool. */
+  /** Answers in the spools that were found. */
   readonly spooled: number;
+  /** Spools that cannot be found from here, and may hold answers about the entity. */
+  readonly missingSpools: readonly SpoolPlace[];
   readonly comesAgain: boolean;
 }
 
@@ -80,12 +89,13 @@ export async function forget(
   );
   try {
     await assertNoOtherRuns(warehouse, ops, held);
-    if (!options.dryRun) await removeCopies(warehouse);
     const work = { ...options, ...effects, signal };
     const { search, register, receipt, wasForgotten, ...counts } = await eraseOrLook(warehouse, target, work, held);
-    const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
+    const { found: spools, missing: missingSpools } = await spoolsOf(ops, effects);
+    let spooled = 0;
+    for (const spool of spools) spooled += await eraseFromSpool(ops, spool, search, register, options.dryRun);
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
-    const found = counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0;
+    const found = spooled > 0 || hasTraces(counts);
     return {
       exitCode: found || wasForgotten ? EXIT.complete : EXIT.usage,
       dryRun: options.dryRun,
@@ -94,6 +104,7 @@ export async function forget(
       wasForgotten,
       ...counts,
       spooled,
+      missingSpools,
       comesAgain: options.comesAgain,
       receipt,
     };
@@ -105,6 +116,9 @@ export async function forget(
   }
 }
 
+const spoolsOf = async (ops: Ops, { spool, formerSpools = [] }: ForgetEffects): Promise<AllSpools> =>
+  spool ? allSpools(ops, spool, formerSpools) : { found: [], missing: [] };
+
 const REFERRED_TO = '23503';
 
 const referredTo = (cause: unknown): UsageError =>
@@ -115,21 +129,31 @@ const referredTo = (cause: unknown): UsageError =>
 
 /**
  * Removes the copies of all rows that killed rebuilds left, and the schemas of earlier times, which can be loaded again
- * without the entity. Throws a UsageError if a copy cannot be removed because
- * other objects use it.
+ * without the entity. Throws a UsageError if a copy cannot be removed because other objects use it.
  */
-async function removeCopies(warehouse: Warehouse): Promise<void> {
-  const kept = await removeLeftRebuilds(warehouse);
-  if (kept.length > 0)
-    throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows from a killed rebuild and is in use.`, {
-      next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run the command again.',
+async function removeCopies(tx: Transaction<OperationsTables>, { schema, ops }: Warehouse): Promise<void> {
+  const warehouse = { db: tx, schema, ops };
+  for (const left of await leftRebuilds(warehouse))
+    await removeRebuildIn(tx, warehouse, left).catch((error: unknown) => {
+      throw inUse(error, `${left.name} holds copies of rows from a killed rebuild`);
     });
   for (const name of await asOfSchemas(warehouse))
-    if (!(await dropAsOfSchema(warehouse, name)))
-      throw new UsageError(`forget: ${name} holds rows as of an earlier time and is in use.`, {
-        next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run the command again.',
-      });
+    await dropTables(tx, name).catch((error: unknown) => {
+      throw inUse(error, `${name} holds rows as of an earlier time`);
+    });
 }
+
+const inUse = (cause: unknown, what: string): unknown =>
+  isKept(cause)
+    ? new UsageError(`forget: ${what} and is in use.`, {
+        next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run the command again.',
+        cause,
+      })
+    : cause;
+
+/** True if the database holds data of the entity. */
+const hasTraces = ({ rows, answers, requests }: ErasureCounts): boolean =>
+  answers + requests > 0 || Object.keys(rows).length > 0;
 
 /** Rolls back the transaction of a dry run. */
 class Undone extends Error {}
@@ -144,6 +168,8 @@ async function eraseOrLook(
   try {
     await warehouse.db.transaction().execute(async (tx) => {
       erased = await eraseIn(tx, warehouse, target, work);
+      // Last, because no session can read these tables until the end of the transaction.
+      if (!work.dryRun && hasTraces(erased)) await removeCopies(tx, warehouse);
       const ops = operationsOf({ db: tx, ops: warehouse.ops });
       for (const { lease } of held) await assertLease(ops, lease);
       if (work.dryRun) throw new Undone();

@@ -7,6 +7,7 @@ import { catalog, endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { ENTITY_FORGOTTEN } from '../../recovery/spool/run-spools.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { ErasureSearch } from './target.ts';
 
@@ -68,7 +69,7 @@ export async function redactRequests(
         sent_body: row.sent_body && without(row.sent_body),
         input: without(row.input),
         request_key: keys.get(row.request_key) ?? row.request_key,
-        ...(isOpen && { state: 'abandoned', finished_at: at.toISOString(), error: 'the entity was forgotten' }),
+        ...(isOpen && { state: 'abandoned', finished_at: at.toISOString(), error: ENTITY_FORGOTTEN }),
       })
       .where('id', '=', id)
       .execute();

@@ -51,10 +51,16 @@ async function fill(
       const rows = counts.get(`${name} ${column}`);
       if (rows !== undefined) filled.push({ table: name, column, rows });
     }
-    await retryTransient(() => ops.deleteFrom('changed_columns').where('table_name', 'in', names).execute(), effects);
+    await retryTransient(() => removeFilled(ops, due), effects);
   }
   if (changed.length > 0) await retryTransient(() => forgetDeclaredFields(ops), effects);
   return { filled, isComplete: true };
+}
+
+/** Deletes these records. A migration may have added others meanwhile. */
+async function removeFilled(ops: Ops, due: readonly ChangedColumn[]): Promise<void> {
+  for (const { table_name: table, column_name: column } of due)
+    await ops.deleteFrom('changed_columns').where('table_name', '=', table).where('column_name', '=', column).execute();
 }
 
 /** Deletes the records of unknown fields that are declared now: they no longer differ from the contract. */

@@ -10,6 +10,7 @@ import type { Inputs } from '../../plan/inputs.ts';
 import { KeySet } from '../../plan/key-set.ts';
 import type { Task } from '../../plan/task.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
+import { asksForPseudonym } from '../../service/names/forgotten.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { readForgotten } from '../erasure/store.ts';
@@ -58,7 +59,10 @@ export async function* failedParts(
   for await (const rows of failedOf(ops, failedRuns)) {
     const failed = rows.filter(({ input, requestKey }) => wanted.has(keyOf(input)) && seen.add(requestKey));
     const tasks = failed.filter(
-      ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
+      ({ request }) =>
+        // The ledger has a pseudonym in place of a name that the config gives outside of the inputs.
+        !asksForPseudonym(request) &&
+        (forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames)),
     );
     const { fresh } = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now, invokedAt: options.invokedAt });
     const forgotten = failed.length - tasks.length;

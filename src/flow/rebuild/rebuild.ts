@@ -8,6 +8,7 @@ import { recordReadSlices } from '../../ledger/failures/unreadable-answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';
+import { type FilledColumn, fillColumns } from '../fill/fill-columns.ts';
 import { type IngestResult, resourceOf } from '../ingest/ingest.ts';
 import { reparsedSlices } from '../ingest/read-slices.ts';
 import { loadAgain, type ReplayCounts, type ReplayEffects } from '../replay/load-again.ts';
@@ -28,13 +29,15 @@ export async function rebuildTables(
   warehouse: Warehouse,
   effects: ReplayEffects,
   signal: AbortSignal,
-): Promise<ReplayCounts & { readonly left: number }> {
+): Promise<ReplayCounts & { readonly left: number; readonly filled: readonly FilledColumn[] }> {
   const ops = operationsOf(warehouse);
   const syncs = [...new Set((await listStored(ops, ALL)).map(({ sync }) => sync))].toSorted();
   const held = await acquireAll(warehouse, [REBUILD_LEASE, ...syncs.map(syncLease)], effects);
   let area: RebuildSchema | undefined;
   try {
     await assertNoOtherRuns(warehouse, ops, held);
+    // Under the leases, because an erasure would miss the values that it moves.
+    const filled = await fillColumns(warehouse, effects, signal);
     // Listed again, because a run may have ended before the leases were held.
     const answers = await listStored(ops, ALL);
     const gone = await goneBodies(ops, ALL);
@@ -45,7 +48,7 @@ export async function rebuildTables(
     const { rejecting, ...counts } = await fill(warehouse, ops, area, { answers, effects }, signal);
     const isFilled = counts.answers === answers.length;
     if (isFilled) await putInPlace(warehouse, area.name, held, rejecting, effects);
-    return { ...counts, left: isFilled ? 0 : answers.length };
+    return { ...counts, left: isFilled ? 0 : answers.length, filled };
   } finally {
     // The next rebuild removes a schema that cannot be removed now.
     if (area) await removeRebuildSchema(warehouse, area).catch(() => false);

@@ -1,11 +1,12 @@
 /** The schema of a rebuild, which Sluice creates, marks and removes. It removes no schema without its mark. */
-import { type QueryExecutorProvider, sql } from 'kysely';
-import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { LOCK_WITHIN_MS } from './patiently.ts';
 import { createTables } from '../../warehouse/schema/ddl.ts';
 import { releaseListKeys } from '../../warehouse/migrate/list-keys.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
+import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
@@ -58,38 +59,56 @@ async function freeName(db: QueryExecutorProvider, schema: string): Promise<stri
  * in them or depend on them, or they are in use. Hold the lease of rebuilds when you call it.
  */
 export async function removeLeftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Promise<readonly string[]> {
-  const rows = await operationsOf(warehouse).selectFrom('rebuilds').select(['id', 'schema_name']).execute();
   const kept: string[] = [];
-  for (const { id, schema_name: name } of rows)
-    if (!(await removeRebuildSchema(warehouse, { id, name }))) kept.push(name);
+  for (const left of await leftRebuilds(warehouse))
+    if (!(await removeRebuildSchema(warehouse, left))) kept.push(left.name);
   return kept;
+}
+
+/** Returns the schemas that rebuilds created and did not remove. */
+export async function leftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Promise<readonly RebuildSchema[]> {
+  const rows = await operationsOf(warehouse).selectFrom('rebuilds').select(['id', 'schema_name']).execute();
+  return rows.map(({ id, schema_name: name }) => ({ id, name }));
 }
 
 const IN_USE = '55P03';
 const DEPENDED_UPON = '2BP01';
 
+/** True if a schema was not dropped because a session uses it, or because other objects are in it or depend on it. */
+export const isKept = (error: unknown): boolean => [IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '');
+
+/**
+ * Drops a schema with the analyst tables in it, and waits for locks only briefly. Throws the database's error if other
+ * objects depend on it or are in it, because these belong to users.
+ */
+export async function dropTables(tx: QueryExecutorProvider, schema: string): Promise<void> {
+  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
+  await sql`drop table if exists ${sql.join(tables.map((it) => sql.id(schema, it.name)))}`.execute(tx);
+  await sql`drop schema ${sql.id(schema)}`.execute(tx);
+}
+
 /** Removes the schema if it still has the mark; false if other objects depend on it, are in it or use it. */
 export async function removeRebuildSchema(
   warehouse: Pick<Warehouse, 'db' | 'ops'>,
-  { id, name }: RebuildSchema,
+  area: RebuildSchema,
 ): Promise<boolean> {
   try {
-    await warehouse.db.transaction().execute(async (tx) => {
-      const ops: Ops = operationsOf({ db: tx, ops: warehouse.ops });
-      await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
-      if (await isMarked(tx, { id, name })) {
-        const list = sql.join(tables.map((it) => sql.id(name, it.name)));
-        // Without cascade, since objects that users added or derived belong to them.
-        await sql`drop table if exists ${list}`.execute(tx);
-        await sql`drop schema ${sql.id(name)}`.execute(tx);
-      }
-      await ops.deleteFrom('rebuilds').where('id', '=', id).execute();
-    });
+    await warehouse.db.transaction().execute((tx) => removeRebuildIn(tx, warehouse, area));
     return true;
   } catch (error) {
-    if ([IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '')) return false;
+    if (isKept(error)) return false;
     throw error;
   }
+}
+
+/** Removes the schema in the caller's transaction if it still has the mark, and its record. Throws as `dropTables` does. */
+export async function removeRebuildIn(
+  tx: Transaction<OperationsTables>,
+  { ops }: Pick<Warehouse, 'ops'>,
+  { id, name }: RebuildSchema,
+): Promise<void> {
+  if (await isMarked(tx, { id, name })) await dropTables(tx, name);
+  await operationsOf({ db: tx, ops }).deleteFrom('rebuilds').where('id', '=', id).execute();
 }
 
 async function isMarked(db: QueryExecutorProvider, { id, name }: RebuildSchema): Promise<boolean> {

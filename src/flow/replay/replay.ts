@@ -27,7 +27,7 @@ export interface ReplaySummary extends ReplayCounts {
   readonly tookMs: number;
 }
 
-type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs' | 'filled'>;
+type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs'>;
 
 /**
  * Loads stored answers again in the order of their ids. In place, an unchanged row is only read; the rows of a rebuild become
@@ -47,16 +47,11 @@ export async function replayAnswers(
     options.rebuild
       ? { ...(await rebuildTables(warehouse, effects, signal)), gone: null }
       : replayInPlace(warehouse, options, effects, signal);
-  let filled: readonly FilledColumn[] = [];
-  const fillAndReplay = async (): Promise<Replayed> => {
-    filled = await fillColumns(warehouse, effects, signal);
-    return replay();
-  };
-  const replayed = await fillAndReplay().catch((error: unknown) => {
+  const replayed = await replay().catch((error: unknown) => {
     throw toUserError(error);
   });
   const exitCode = replayed.left > 0 ? EXIT.transient : EXIT.complete;
-  return { exitCode, ...replayed, filled, tookMs: effects.now().getTime() - startedAt.getTime() };
+  return { exitCode, ...replayed, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
 async function replayInPlace(
@@ -70,12 +65,14 @@ async function replayInPlace(
   const held = await acquireAll(warehouse, syncs.map(syncLease), effects);
   try {
     if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+    // Under the leases, because an erasure would miss the values that it moves.
+    const filled = await fillColumns(warehouse, effects, signal);
     // Listed again, because a run may have ended before the leases were held.
     const answers = await listStored(ops, selection);
     const gone = await goneBodies(ops, selection);
     const leases = held.map(({ lease }) => lease);
     const counts = await loadAgain(warehouse, ops, answers, { ...effects, leases }, signal);
-    return { ...counts, left: answers.length - counts.answers, gone };
+    return { ...counts, left: answers.length - counts.answers, gone, filled };
   } finally {
     for (const { keepAlive } of held) await keepAlive.end();
   }

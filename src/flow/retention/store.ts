@@ -145,7 +145,10 @@ export interface BatchAfter {
   readonly limit: number;
 }
 
-/** Removes the bodies and headers of the next batch of old answers. */
+/** The service may log the request under this identifier, and a later reading of the log looks for it. */
+const NEEDED_HEADERS = sql<string>`jsonb_strip_nulls(jsonb_build_object('x-request-id', answers.headers -> 'x-request-id'))`;
+
+/** Removes the bodies and the other headers of the next batch of old answers. */
 export async function pruneSome(
   ops: Ops,
   limits: PruneLimits,
@@ -162,7 +165,7 @@ export async function pruneSome(
     )
     .updateTable('answers')
     .from('due')
-    .set({ body: null, headers: sql`'{}'::jsonb`, pruned_at: at.toISOString() })
+    .set({ body: null, headers: NEEDED_HEADERS, pruned_at: at.toISOString() })
     .whereRef('answers.id', '=', 'due.id')
     .returning(['due.id', 'due.size'])
     .execute();

@@ -31,6 +31,7 @@ import { deleteCounter } from '../../control/budget/shared-budget.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { runChecks } from '../checks/run-checks.ts';
+import { redactedBody } from '../erasure/late-answer.ts';
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { concludeRun } from './conclude.ts';
 import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
@@ -144,7 +145,12 @@ async function executeSegment(
     rowCounter: openRowCounter(),
   });
   for (const files of await invocation.spools.waiting())
-    await ingestSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
+    await ingestSpooled(
+      operationsOf(warehouse),
+      files,
+      { sync: definition.name, part: run },
+      { ...effects, redactedBody },
+    );
   await part.settle(signal);
   const stop = await part.complete(signal);
   if (signal.aborted) return 'aborted';

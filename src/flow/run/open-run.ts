@@ -6,6 +6,7 @@ import { abandonMissing, type MissingSpools, missingSpools } from '../../recover
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { redactedBody } from '../erasure/late-answer.ts';
 import type { Invocation } from './invocation.ts';
 import { forgottenNotice, type PreparedRun, prepareRun } from '../prepare/prepare.ts';
 import { abandonLogReads } from './read-request-log.ts';
@@ -38,7 +39,7 @@ export async function recoverPaidAnswers(
 ): Promise<readonly MissingSpools[]> {
   const ops = operationsOf(warehouse);
   const { name: sync } = definition;
-  for (const files of spooled) await ingestSpooled(ops, files, { sync }, effects);
+  for (const files of spooled) await ingestSpooled(ops, files, { sync }, { ...effects, redactedBody });
   const { own } = spools;
   if (options.abandonSpool === true)
     await retryTransient(() => abandonMissing(ops, sync, { ...effects, ...(own && { own }) }), effects);

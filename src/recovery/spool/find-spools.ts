@@ -4,7 +4,7 @@ import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { openSpool, type Spool } from './files.ts';
 import { spoolIdIn } from './marker.ts';
-import { abandonSpools, openSpools } from './run-spools.ts';
+import { abandonSpools, namedSpools, openSpools } from './run-spools.ts';
 import type { SpoolPlace } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import { type SpooledFiles, spooledAnswers } from './spool.ts';
@@ -55,6 +55,29 @@ async function findSpools(named: readonly SpoolPlace[], own: SpoolPlace | undefi
   const others = new Map(named.filter(({ id }) => id !== own?.id).map((it) => [it.id, it]));
   const ids = await Promise.all([...others.values()].map(({ folder }) => spoolIdIn(folder)));
   return [...others.values()].filter(({ id }, position) => ids[position] === id);
+}
+
+/** All spools that may hold answers of a warehouse. */
+export interface AllSpools {
+  readonly found: readonly Spool[];
+  /** Spools that cannot be found from here and may hold answers. */
+  readonly missing: readonly SpoolPlace[];
+}
+
+/** Finds the spools of all runs in the ledger, beside the own spool and the former folders. Creates nothing. */
+export async function allSpools(ops: Ops, spool: Spool, formerSpools: readonly string[]): Promise<AllSpools> {
+  const named = await namedSpools(ops);
+  const folders = [...new Set([spool.folder, ...named.map(({ folder }) => folder)])];
+  const idOf = new Map(await Promise.all(folders.map(async (it) => [it, await spoolIdIn(it)] as const)));
+  const found = named.filter(({ id, folder }) => idOf.get(folder) === id);
+  const knownIds = new Set([idOf.get(spool.folder), ...found.map(({ id }) => id)]);
+  const others = new Set([...found.map(({ folder }) => folder), ...formerSpools]);
+  others.delete(spool.folder);
+  const absent = named.filter(({ id, isOpen }) => isOpen && !knownIds.has(id));
+  return {
+    found: [spool, ...[...others].map((folder) => openSpool({ folder }))],
+    missing: [...new Map(absent.map(({ id, host, folder }) => [id, { id, host, folder }])).values()],
+  };
 }
 
 /** An open run with requests whose answers may be in spools that cannot be found from here. */

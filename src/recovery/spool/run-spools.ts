@@ -59,6 +59,53 @@ export async function openSpools(
   });
 }
 
+/** The error of requests that an erasure ended. */
+export const ENTITY_FORGOTTEN = 'the entity was forgotten';
+
+/** A spool of a run; `isOpen` if a request of the run was sent and has neither an outcome nor a recorded loss. */
+export interface NamedSpool extends SpoolPlace {
+  readonly isOpen: boolean;
+}
+
+/** Returns the spools of all runs in the ledger, also of those that ended; one may appear several times. */
+export async function namedSpools(ops: Ops): Promise<readonly NamedSpool[]> {
+  const spools = sql<string>`spools::text`.as('spools');
+  const ofRuns = await ops.selectFrom('runs').select(['id', spools]).where('spools', 'is not', null).execute();
+  const ofChunks = await ops
+    .selectFrom('chunks')
+    .select(['run_id as id', spools])
+    .where('spools', 'is not', null)
+    .execute();
+  const open = await ops
+    .selectFrom('requests as r')
+    .select('r.run_id')
+    .distinct()
+    .where('r.attempts', '>', '0')
+    .where((eb) =>
+      eb.or([
+        eb('r.state', '=', 'sent'),
+        // The erasure that ended it may not have found the spool.
+        eb('r.state', '=', 'abandoned').and('r.error', '=', ENTITY_FORGOTTEN),
+      ]),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('lost_answers as d')
+            .select('d.attempt')
+            .whereRef('d.request_id', '=', 'r.id')
+            .whereRef('d.attempt', '=', 'r.attempts'),
+        ),
+      ),
+    )
+    .execute();
+  const openRuns = new Set(open.map(({ run_id: id }) => id));
+  return [...ofRuns, ...ofChunks].flatMap((row) =>
+    listOf(row.spools).map((place) => ({ ...place, isOpen: openRuns.has(row.id) })),
+  );
+}
+
 /**
  * Records the spool of the process that executes a run or a chunk. `isAlone` means that no other spool can hold its
  * answers.

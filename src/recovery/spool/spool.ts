@@ -8,13 +8,20 @@ import type { Spool } from './files.ts';
 import type { SpooledAnswer, WaitingAnswer } from './header.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import { storeAnswers } from '../../ledger/store-and-mark-sent.ts';
-import { storedAnswerId } from '../../ledger/answers.ts';
+import { readAnswer, replaceBody, type StoredAnswer, storedAnswerId } from '../../ledger/answers.ts';
 import { toUserError, type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 export interface SpoolContext extends RetryEffects {
   readonly spool: Spool;
   readonly now: () => Date;
   readonly onNotice: (notice: Notice) => void;
+}
+
+/** Returns the body of a stored answer without forgotten entities; undefined if there is nothing to remove. */
+export type RedactedBody = (ops: Ops, answer: StoredAnswer) => Promise<Uint8Array | undefined>;
+
+export interface IngestSpooledContext extends Omit<SpoolContext, 'spool'> {
+  readonly redactedBody: RedactedBody;
 }
 
 /** Takes an answer that could not be stored, and the reason; returns the error that ends the run. */
@@ -98,7 +105,7 @@ export async function ingestSpooled(
   ops: Ops,
   { spool, answers }: SpooledFiles,
   { sync, part }: { readonly sync: string; readonly part?: RunScope },
-  context: Omit<SpoolContext, 'spool'>,
+  context: IngestSpooledContext,
 ): Promise<void> {
   const warn = (message: string): void => context.onNotice({ level: 'warn', sync, message });
   let taken = 0;
@@ -113,7 +120,7 @@ export async function ingestSpooled(
     if (body instanceof Error) warn(`${answer.file} in ${spool.folder} can’t be read: ${body.message}`);
     else if (body === 'damaged') warn(setAside(spool, answer.file));
     else if (body !== 'gone') {
-      await retryTransient(() => storeOnce(ops, { ...answer, body }, context.now()), context);
+      await retryTransient(() => storeOnce(ops, { ...answer, body }, context), context);
       taken += 1;
       // A stored answer is recognized when its file is found again.
       await spool.drop(answer).catch((error: unknown) => {
@@ -137,7 +144,12 @@ const requestOf = async (ops: Ops, answer: WaitingAnswer) =>
     .forUpdate()
     .executeTakeFirst();
 
-async function storeOnce(ops: Ops, answer: WaitingAnswer & { readonly body: Uint8Array }, now: Date): Promise<void> {
+async function storeOnce(
+  ops: Ops,
+  answer: WaitingAnswer & { readonly body: Uint8Array },
+  { now: clock, redactedBody }: IngestSpooledContext,
+): Promise<void> {
+  const now = clock();
   await ops.transaction().execute(async (tx) => {
     const request = await requestOf(tx, answer);
     if (!request || (await storedAnswerId(tx, request.id, answer)) !== undefined) return;
@@ -156,6 +168,10 @@ async function storeOnce(ops: Ops, answer: WaitingAnswer & { readonly body: Uint
       .set({ ...served, status })
       .where('id', '=', request.id)
       .execute();
+    // Other answers lose forgotten entities when they are loaded.
+    const stored = await readAnswer(tx, answerId);
+    const body = stored && (await redactedBody(tx, stored));
+    if (body) await replaceBody(tx, answerId, body, now);
     const items = String(countOf(answer.body));
     const counts = { received: items, loaded: '0', changed: '0', unchanged: '0', superseded: items, quarantined: '0' };
     await tx

@@ -1,6 +1,7 @@
 /** Keeps the masked views up to date while a migration changes what they read. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { readViewRights, restoreViewRights } from '../migrate/view-rights.ts';
+import { APPLIED_VIEWS } from '../migrate/views-current.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { MASKING_KEYS, maskedSchema, type MaskedNames, maskedViewNames, maskedViewStatements } from './masked-views.ts';
 
@@ -17,13 +18,21 @@ export async function withoutMaskedViews<T>(
   const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
   if (rows.length === 0) return work();
   const rights = await readViewRights(trx, schema);
-  await sql`drop view if exists ${sql.join(maskedViewNames().map((name) => sql.id(schema, name)))}`.execute(trx);
+  const masked = new Set([...maskedViewNames(), ...(await appliedViewNames(trx, names))]);
+  await sql`drop view if exists ${sql.join([...masked].map((name) => sql.id(schema, name)))}`.execute(trx);
   const result = await work();
   if (await relationExists(trx, names.ops, MASKING_KEYS)) {
     await createMaskedViews(trx, names);
     await restoreViewRights(trx, schema, rights);
   }
   return result;
+}
+
+/** The names of the views that the last migration created, which may be those of another version. */
+async function appliedViewNames(trx: QueryExecutorProvider, { ops }: MaskedNames): Promise<string[]> {
+  if (!(await relationExists(trx, ops, APPLIED_VIEWS))) return [];
+  const { rows } = await sql<{ name: string }>`select name from ${sql.id(ops, APPLIED_VIEWS)}`.execute(trx);
+  return rows.map(({ name }) => name);
 }
 
 /** Creates the masked views of the tables, views and columns that exist. The masked schema has to exist. */

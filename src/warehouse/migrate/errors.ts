@@ -47,6 +47,14 @@ export function toMigrationError(error: unknown, warehouse: Names): unknown {
           cause: error,
         },
       );
+    // A column, a constraint or another object of that name, or a relation of another kind.
+    case '42701':
+    case '42710':
+    case '42809':
+      return new SchemaError(`An object of yours has a name that Sluice needs: ${(error as Error).message}.`, {
+        next: 'Nothing was changed. Rename or drop your object, then run the migration again.',
+        cause: error,
+      });
     default:
       return error;
   }

@@ -180,7 +180,9 @@ export const operations = {
       superseded: nullable(bigint('Number of items that a later item or a newer answer replaces; null until loaded.')),
       quarantined: nullable(bigint('Number of items that could not be loaded; null until loaded.')),
       loaded_at: nullable(timestamp('Last load of its rows; null while it waits.')),
-      pruned_at: nullable(timestamp('Deletion of its body and headers for their age; null while kept.')),
+      pruned_at: nullable(
+        timestamp('Deletion of its body and its headers except x-request-id, for their age; null while kept.'),
+      ),
       redacted_at: nullable(
         timestamp('Last removal of a forgotten entity from its body, which updates size and digest; null if none.'),
       ),
