@@ -12,7 +12,7 @@ import type { DiedRun } from './died-work.ts';
 import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
-import { newestRun } from './newest-run.ts';
+import { endKeyWhileRunning, newestRun } from './newest-run.ts';
 import { type EndOfRun, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
@@ -160,6 +160,13 @@ async function handleChunk(
       return leftToOthers(handling, data);
     case 'stopped':
       return backAgain(data);
+    case 'outdated': {
+      handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_HELD_SECONDS });
+      // A worker with another version of the config may still execute the chunk. If no worker does, the lease of the
+      // run expires, and the job of the sync takes the run over. If the run ends before, that job is done.
+      const sync = { ...syncJob(data.sync, data.tries), since: endKeyWhileRunning(data.runId) };
+      return { as: 'done', follows: async () => [data, sync].map((job) => jobFor(job, RETRY_HELD_SECONDS)) };
+    }
     case 'concluded': {
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
       // The outcome of a run is the outcome of its sync.

@@ -15,6 +15,9 @@ export interface NewestRun {
   readonly byChunk: boolean;
 }
 
+/** The `endKey` of a run that is running. */
+export const endKeyWhileRunning = (runId: string): string => `${runId} `;
+
 /** Returns the newest run of a sync, except runs of a part. Throws a TransientError if the database cannot be used. */
 export async function newestRun({ db, ops }: Pick<Warehouse, 'db' | 'ops'>, sync: string): Promise<NewestRun> {
   const { rows } = await sql<NewestRun>`

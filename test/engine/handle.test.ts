@@ -140,6 +140,32 @@ it('the children of a run that another process concluded before the job of a chu
   expect(await followed(scene, again.outcome)).toEqual([]);
 });
 
+it('a chunk of a run under another definition waits, beside a job that takes the run over and never repeats it', async () => {
+  const scene = await sceneIn(await withJobs(), {});
+  await work(scene, syncJob('groups'));
+  const runs = (change: string) => select(scene.warehouse, `update sluice_ops.runs set ${change} returning id`);
+  await runs("state = 'running', exit_code = null, ended_at = null");
+  await select(
+    scene.warehouse,
+    `with cut as (insert into sluice_ops.chunks (run_id, number, state, requests) select id, 0, 'open', 2 from sluice_ops.runs)
+    update sluice_ops.leases set token = 1 returning name`,
+  );
+  const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: '1', chunk: 0, token: '1', covered: 0, lost: [] };
+  scene.arrived();
+  const config = CONFIG.replace('"1001", ', '');
+  const { outcome } = await work(scene, chunk as JobData, { config });
+  const sync = { ...syncJob('groups'), since: '1 ' };
+  expect(await followed(scene, outcome)).toEqual([
+    { queue: 'chunk', data: chunk, afterSeconds: 15 },
+    { queue: 'sync', data: sync, afterSeconds: 15 },
+  ]);
+  // A worker with the old config ends the run meanwhile.
+  await runs("state = 'complete', exit_code = 0, ended_at = now()");
+  const after = await work(scene, sync, { config });
+  expect(scene.arrived()).toEqual([]);
+  expect(await followed(scene, after.outcome)).toEqual(child);
+});
+
 it('a job with a transient error is tried again from the beginning, and does not count as done', async () => {
   const scene = await sceneIn(await withJobs(), { respond: () => ({ status: 503, body: { detail: 'away' } }) });
   const { outcome } = await work(scene, { ...syncJob('groups'), since: '' });
