@@ -12,7 +12,7 @@ import type { DiedRun } from './died-work.ts';
 import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
-import { endKeyWhileRunning, newestRun } from './newest-run.ts';
+import { endKeyWhileRunning, type NewestRun, newestRun } from './newest-run.ts';
 import { type EndOfRun, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
@@ -50,16 +50,23 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
   if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
   handling.onEvent({ kind: 'begun', job: data });
   await handling.invocation.checkClock();
+  // With what the worker learns about earlier runs, for the job that follows.
+  let job: JobData = data;
   try {
-    return data.kind === 'sync'
-      ? ((await doneBefore(handling, data, saveData)) ?? (await handleSync(handling, definition, data, signal)))
-      : await handleChunk(handling, definition, data, signal);
+    if (data.kind === 'chunk') return await handleChunk(handling, definition, data, signal);
+    const newest = await newestRun(handling.invocation.warehouse, data.sync);
+    if (data.since !== undefined)
+      return doneBefore(handling, data, newest) ?? (await handleSync(handling, definition, data, signal));
+    const started = { ...data, since: newest.endKey };
+    await saveData(started);
+    job = started;
+    return await handleSync(handling, definition, started, signal);
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
     const { exitCode, message: because, next = null } = error;
-    return follow(handling, data, { exitCode, state: undefined, because, next });
+    return follow(handling, job, { exitCode, state: undefined, because, next });
   }
 }
 
@@ -67,19 +74,14 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
  * Returns the outcome of a job that already ended its run, but whose worker died or lost the database before it could
  * settle the job. Undefined if the job still has work. Running the sync again would buy its answers again.
  */
-async function doneBefore(
+function doneBefore(
   handling: HandleContext,
   data: SyncJob,
-  keep: ActiveJob['saveData'],
-): Promise<JobOutcome | undefined> {
-  const { endKey, exitCode, byChunk, ...end } = await newestRun(handling.invocation.warehouse, data.sync);
-  if (data.since === undefined) {
-    await keep({ ...data, since: endKey });
-    return undefined;
-  }
+  { endKey, exitCode, byChunk, state, error }: NewestRun,
+): JobOutcome | undefined {
   if (exitCode === null || endKey === data.since) return undefined;
   if (byChunk) return leftToOthers(handling, data);
-  return follow(handling, data, { exitCode, state: end.state, because: end.error, next: null });
+  return follow(handling, data, { exitCode, state, because: error, next: null });
 }
 
 /**
@@ -110,7 +112,7 @@ async function handleSync(
   const parents = definition.after.filter((name) => busy.has(name));
   if (parents.length > 0) {
     onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
-    return again(data, RETRY_HELD_SECONDS);
+    return again(anew(data), RETRY_HELD_SECONDS);
   }
   const statistics = openStatistics(warehouse, effects.onNotice);
   const summary = await runSync(

@@ -4,12 +4,15 @@ import { type EngineEvent, handle } from '../../src/engine/handle.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { ActiveJob, JobOutcome } from '../../src/engine/jobs.ts';
 import { openInvocation } from '../../src/flow/run/invocation.ts';
-import { embeddedWarehouses } from '../support/warehouse.ts';
+import { acquireLease, releaseLease } from '../../src/ledger/lease.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { jobsOf } from './due.ts';
 import { select } from '../flow/rows.ts';
 import { configOf, countingIds, type Scene, sceneIn } from '../flow/scene.ts';
 
 const open = embeddedWarehouses();
+const openPostgres = postgresWarehouses();
 const CONFIG = `syncs:
   groups:
     endpoint: pronet.group
@@ -32,6 +35,9 @@ interface WorkMore {
   /** Stops the worker. */
   readonly signal?: AbortSignal;
 }
+
+/** A job that follows another. */
+type Followed = readonly { readonly data: JobData }[];
 
 const NEVER = new AbortController().signal;
 
@@ -62,7 +68,7 @@ async function work(scene: Scene, data: JobData, { config = CONFIG, signal = NEV
   }
 }
 
-const followed = async ({ warehouse }: Scene, outcome: JobOutcome): Promise<unknown> =>
+const followed = async ({ warehouse }: Scene, outcome: JobOutcome): Promise<Followed> =>
   outcome.as === 'done' && outcome.follows
     ? warehouse.db.transaction().execute((tx) => outcome.follows?.(tx) ?? Promise.resolve([]))
     : [];
@@ -83,6 +89,24 @@ it('a run that ended before its worker could say so is not run again, and its ch
   // The next firing is a job of its own.
   await work(scene, syncJob('groups'));
   expect(scene.arrived()).toHaveLength(2);
+});
+
+it('a job that another process kept waiting is done when the run of that process ends', async () => {
+  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const lease = await acquireLease(operationsOf(scene.warehouse), 'sync:groups', 'another', false);
+  await select(
+    scene.warehouse,
+    `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
+     values ('groups', 'pronet.group', 'x', 'running', '2026-03-06', now()) returning id`,
+  );
+  const first = await work(scene, syncJob('groups'));
+  const [job] = await followed(scene, first.outcome);
+  expect(job?.data).toEqual({ ...syncJob('groups'), since: '1 ' });
+  await select(scene.warehouse, `update sluice_ops.runs set state = 'complete', exit_code = 0, ended_at = now()`);
+  await releaseLease(operationsOf(scene.warehouse), lease);
+  const second = await work(scene, job?.data ?? syncJob('groups'));
+  expect(scene.arrived()).toEqual([]);
+  expect(await followed(scene, second.outcome)).toEqual(child);
 });
 
 it('a run that its worker did not finish is continued', async () => {
@@ -225,8 +249,8 @@ describe('a run that only lists a lost answer (in_doubt: stop)', () => {
 });
 
 /** A warehouse in which the queues are. */
-async function withJobs(): Promise<Scene['warehouse']> {
-  const warehouse = await open();
+async function withJobs(opened = open()): Promise<Scene['warehouse']> {
+  const warehouse = await opened;
   await (await jobsOf(warehouse)).close();
   return warehouse;
 }
