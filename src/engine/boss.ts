@@ -130,8 +130,15 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
     });
   /** The library can change the data of waiting jobs only, not of active ones. */
   const keep = async (queue: string, { id, retryCount }: Attempt, data: JobData): Promise<void> => {
-    await sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
-      where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount}`.execute(db);
+    const { rows } = await retryTransient(
+      () =>
+        sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
+      where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount} returning id`.execute(
+          db,
+        ),
+      retry,
+    );
+    if (rows.length === 0) throw new HeldError('another worker has the job');
   };
   /**
    * The handlers of this process, by the keys of their jobs. A handler can outlive its job: the library gives a job up after

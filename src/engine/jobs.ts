@@ -9,7 +9,10 @@ export type Tx = Kysely<OperationsTables>;
 /** A job that this process executes. */
 export interface ActiveJob {
   readonly data: JobData;
-  /** Replaces the data of the job, for the worker that takes over if this process dies. */
+  /**
+   * Replaces the data of the job, for the worker that takes over if this process dies. Throws a HeldError if the job was
+   * given up or retried meanwhile.
+   */
   readonly saveData: (data: JobData) => Promise<void>;
 }
 

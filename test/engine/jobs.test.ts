@@ -1,6 +1,7 @@
 /** The jobs on both warehouses: schedules are reconciled, missed firings fire once, jobs that were given up are requeued. */
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { HeldError } from '../../src/errors.ts';
 import { childrenToStart } from '../../src/engine/child-syncs.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
@@ -112,6 +113,24 @@ eachWarehouse('the jobs', (open) => {
     second.resolve();
     await closed;
     expect(order).toEqual(['undefined begins', 'undefined ends', 'first run begins', 'first run ends', 'closed']);
+  });
+
+  it('refuse data for a job that was given up meanwhile, and enter nothing that follows it', async () => {
+    const warehouse = await open();
+    const jobs = await jobsOf(warehouse);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
+    const refused = Promise.withResolvers<unknown>();
+    await jobs.work('sync', 1, async ({ data, saveData }) => {
+      await sql`update sluice_jobs.job set retry_count = retry_count + 1 where name = 'sync'`.execute(warehouse.db);
+      refused.resolve(await saveData({ ...syncJob('a'), since: 'a run' }).catch((error: unknown) => error));
+      return { as: 'done', follows: async () => [{ queue: 'chunk', data }] };
+    });
+    expect(await refused.promise).toBeInstanceOf(HeldError);
+    await jobs.close();
+    await expect.poll(() => connectionsOfJobs(warehouse), { timeout: 30_000 }).toBe(0);
+    expect(await select(warehouse, 'select name, state::text, data from sluice_jobs.job')).toEqual([
+      { name: 'sync', state: 'active', data: syncJob('a') },
+    ]);
   });
 
   it('are reported as lost when their worker died and no run of theirs ended', async () => {
