@@ -4,7 +4,7 @@ import { EXIT, SluiceError } from '../errors.ts';
 import { executeChunk } from '../flow/run/chunk.ts';
 import type { Invocation } from '../flow/run/invocation.ts';
 import { invocationBudget } from '../control/budget/budget.ts';
-import { toUserError } from '../warehouse/connect/retry-transient.ts';
+import { retryTransient, toUserError } from '../warehouse/connect/retry-transient.ts';
 import { openStatistics } from '../flow/run/analyze-tables.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
@@ -44,7 +44,7 @@ export interface HandleContext {
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
 export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
   const { signal } = handling;
-  const { config } = handling.invocation;
+  const { config, warehouse, effects } = handling.invocation;
   if (signal.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
@@ -54,7 +54,7 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
   let job: JobData = data;
   try {
     if (data.kind === 'chunk') return await handleChunk(handling, definition, data, signal);
-    const newest = await newestRun(handling.invocation.warehouse, data.sync);
+    const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
     if (data.since !== undefined)
       return doneBefore(handling, data, newest) ?? (await handleSync(handling, definition, data, signal));
     const started = { ...data, since: newest.endKey };
@@ -66,7 +66,7 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
     const { exitCode, message: because, next = null } = error;
-    return follow(handling, job, { exitCode, state: undefined, because, next });
+    return follow(handling, job, { exitCode, state: undefined, because, next, isOfRun: false });
   }
 }
 
@@ -81,7 +81,7 @@ function doneBefore(
 ): JobOutcome | undefined {
   if (exitCode === null || endKey === data.since) return undefined;
   if (byChunk) return leftToOthers(handling, data);
-  return follow(handling, data, { exitCode, state, because: error, next: null });
+  return follow(handling, data, { exitCode, state, because: error, next: null, isOfRun: true });
 }
 
 /**
@@ -108,7 +108,7 @@ async function handleSync(
 ): Promise<JobOutcome> {
   const { invocation, jobs, chunkSize, onEvent } = handling;
   const { warehouse, config, effects } = invocation;
-  const busy = await busySyncs(warehouse.db, warehouse);
+  const busy = await retryTransient(() => busySyncs(warehouse.db, warehouse), effects);
   const parents = definition.after.filter((name) => busy.has(name));
   if (parents.length > 0) {
     onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
@@ -144,7 +144,7 @@ async function handleSync(
     return leftToOthers(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
-  if (signal.aborted && isTransient(summary)) return backAgain(anew(data));
+  if (signal.aborted && isTransient(summary)) return backAgain(summary.runId === null ? data : anew(data));
   await statistics.finish(signal);
   return follow(handling, data, endOf(summary));
 }
@@ -173,7 +173,7 @@ async function handleChunk(
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
       // The outcome of a run is the outcome of its sync.
       const { summary, exitCode, state } = end;
-      const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null };
+      const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null, isOfRun: true };
       return follow(handling, syncJob(data.sync, data.tries), runEnd);
     }
   }
@@ -182,9 +182,17 @@ async function handleChunk(
 interface End extends EndOfRun {
   readonly because: string | null;
   readonly next: string | null;
+  /** A run of the job ended like this; false if an error came before, such as one of the database. */
+  readonly isOfRun: boolean;
 }
 
-const endOf = ({ exitCode, state, error: because, next }: SyncSummary): End => ({ exitCode, state, because, next });
+const endOf = ({ exitCode, state, error: because, next, runId }: SyncSummary): End => ({
+  exitCode,
+  state,
+  because,
+  next,
+  isOfRun: runId !== null,
+});
 
 /** The job without its knowledge of earlier runs, so that it runs its sync in any case. */
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
@@ -200,9 +208,8 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, end: End)
       return { as: 'done', follows: (tx) => childrenOf(invocation, tx, data.sync) };
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'a transient error', seconds: step.afterSeconds });
-      // If an earlier worker of this job shared the run, the run holds the lease, and the job is done when the run
-      // ends.
-      const left = data.kind === 'sync' && exitCode !== EXIT.held ? anew(data) : data;
+      // If another process or an earlier worker of this job has a run, the job is done when that run ends.
+      const left = data.kind === 'sync' && end.isOfRun && exitCode !== EXIT.held ? anew(data) : data;
       return again({ ...left, tries: step.tries }, step.afterSeconds);
     case 'give up': {
       const job = { ...data, exitCode, next, ...(because !== null && { because }) };

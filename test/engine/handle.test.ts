@@ -8,6 +8,8 @@ import { acquireLease, releaseLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { jobsOf } from './due.ts';
+import { disturbedAt } from '../flow/crash.ts';
+import { withStatementSpy } from '../flow/statement-spy.ts';
 import { select } from '../flow/rows.ts';
 import { configOf, countingIds, type Scene, sceneIn } from '../flow/scene.ts';
 
@@ -32,6 +34,8 @@ interface Worked {
 
 interface WorkMore {
   readonly config?: string;
+  /** The warehouse as the worker sees it. */
+  readonly warehouse?: Scene['warehouse'];
   /** Stops the worker. */
   readonly signal?: AbortSignal;
 }
@@ -42,8 +46,9 @@ type Followed = readonly { readonly data: JobData }[];
 const NEVER = new AbortController().signal;
 
 /** Works on a job as one worker would. */
-async function work(scene: Scene, data: JobData, { config = CONFIG, signal = NEVER }: WorkMore = {}): Promise<Worked> {
-  const { warehouse, clock } = scene;
+async function work(scene: Scene, data: JobData, more: WorkMore = {}): Promise<Worked> {
+  const { config = CONFIG, signal = NEVER, warehouse = scene.warehouse } = more;
+  const { clock } = scene;
   const events: EngineEvent[] = [];
   let kept = data;
   const job: ActiveJob = {
@@ -89,6 +94,48 @@ it('a run that ended before its worker could say so is not run again, and its ch
   // The next firing is a job of its own.
   await work(scene, syncJob('groups'));
   expect(scene.arrived()).toHaveLength(2);
+});
+
+describe('a run that ended before its worker could say so is not run again', () => {
+  const lost = (): never => {
+    throw Object.assign(new Error('the database restarts'), { code: '57P01' });
+  };
+  const QUESTION = /^\s*select r\.id \|\| ' '/;
+
+  it('after one loss of the database', async () => {
+    const scene = await sceneIn(await withJobs(), {});
+    const first = await work(scene, syncJob('groups'));
+    scene.arrived();
+    const warehouse = disturbedAt(scene.warehouse, { when: 'before', statement: QUESTION, nth: 1 }, lost);
+    const second = await work(scene, first.kept, { warehouse });
+    expect(await followed(scene, second.outcome)).toEqual(child);
+    expect(scene.arrived()).toEqual([]);
+  });
+
+  it('after a long loss of the database, or one before its run began', async () => {
+    const scene = await sceneIn(await withJobs(), {});
+    const first = await work(scene, syncJob('groups'));
+    scene.arrived();
+    const failingAt = (statement: RegExp) =>
+      withStatementSpy(scene.warehouse, { statement: async (text, run) => (statement.test(text) ? lost() : run()) });
+    const second = await work(scene, first.kept, { warehouse: failingAt(QUESTION) });
+    const [job] = await followed(scene, second.outcome);
+    expect(job?.data).toEqual({ ...first.kept, tries: 1 });
+    const later = await work(scene, job?.data ?? syncJob('groups'));
+    expect(await followed(scene, later.outcome)).toEqual(child);
+    // The next firing: its run cannot begin, and another process has run the sync when the job comes again.
+    const next = await work(scene, syncJob('groups'), { warehouse: failingAt(/insert into "sluice_ops"."runs"/) });
+    expect(next.events).toMatchObject([
+      { kind: 'begun' },
+      { kind: 'run ended', summary: { exitCode: 5, runId: null } },
+      {},
+    ]);
+    const [held] = await followed(scene, next.outcome);
+    await scene.sync(CONFIG, { names: ['groups'] });
+    scene.arrived();
+    await work(scene, held?.data ?? syncJob('groups'));
+    expect(scene.arrived()).toEqual([]);
+  });
 });
 
 it('a job that another process kept waiting is done when the run of that process ends', async () => {
