@@ -74,6 +74,25 @@ eachWarehouse('the jobs', (open) => {
     expect((await readEngineStatus(warehouse, new Date()))?.givenUp).toEqual([]);
   });
 
+  it('are over, though given up, when their syncs completed since: only their names put them back', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    const dead = ['completed', 'failed', 'sampled', 'before'].map((sync) => ({ ...syncJob(sync), exitCode: 3 }));
+    const chunks = ['1', '2'].map((runId) => ({ ...CHUNK, sync: 'shared', runId, chunk: 0 }));
+    await jobs.enqueue([...dead, ...chunks].map((data) => ({ queue: 'dead', data })));
+    await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, scope)
+      select sync, 'pronet.group', '', 'complete', exit_code, '2026-01-01', now(), now() + span::interval, scope from (values
+        ('shared', 0, '-1 hour', null), ('shared', 3, '1 hour', null), ('completed', 4, '1 hour', null),
+        ('failed', 3, '1 hour', null), ('sampled', 0, '1 hour', 'limited'), ('before', 0, '-1 hour', null)
+      ) as r(sync, exit_code, span, scope)`.execute(warehouse.db);
+    const left = ['before', 'failed', 'sampled', 'shared'];
+    const status = await readEngineStatus(warehouse, new Date());
+    expect(status?.givenUp.map(({ sync }) => sync).toSorted()).toEqual(left);
+    expect((await jobs.redrive([])).map(({ sync }) => sync).toSorted()).toEqual(left);
+    expect(await jobs.redrive([])).toEqual([]);
+    expect(await jobs.redrive(['completed'])).toEqual([dead[0]]);
+  });
+
   it('wait for a handler that outlives its job, and find out then how it ended', async () => {
     const warehouse = await open();
     const jobs = await jobsOf(warehouse);
