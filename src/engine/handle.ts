@@ -13,7 +13,7 @@ import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { endKeyWhileRunning, type NewestRun, newestRun } from './newest-run.ts';
-import { type EndOfRun, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
+import { type EndOfRun, MOST_TRIES, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
 export type EngineEvent =
@@ -36,6 +36,8 @@ export interface HandleContext {
   readonly jobs: Pick<Jobs, 'enqueue'>;
   /** Most requests of a chunk; absent if no other process can take part. */
   readonly chunkSize: number | undefined;
+  /** True if another process executes jobs of this warehouse. */
+  readonly hasOtherWorkers: () => Promise<boolean>;
   readonly onEvent: (event: EngineEvent) => void;
   /** Fires when no new work may start. */
   readonly signal: AbortSignal;
@@ -47,7 +49,7 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
   const { config, warehouse, effects } = handling.invocation;
   if (signal.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
-  if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
+  if (!definition) return leftToOtherConfig(handling, data);
   handling.onEvent({ kind: 'begun', job: data });
   await handling.invocation.checkClock();
   // With what the worker learns about earlier runs, for the job that follows.
@@ -68,6 +70,14 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
     const { exitCode, message: because, next = null } = error;
     return follow(handling, job, { exitCode, state: undefined, because, next, isOfRun: false });
   }
+}
+
+/** Postpones a job whose sync this config lacks, for a worker with another config, as in a rolling restart. */
+async function leftToOtherConfig(handling: HandleContext, data: JobData): Promise<JobOutcome> {
+  const because = `the config names no sync ${data.sync}`;
+  if (data.tries >= MOST_TRIES || !(await handling.hasOtherWorkers())) return failed(handling, data, because);
+  handling.onEvent({ kind: 'waits', sync: data.sync, because, seconds: RETRY_HELD_SECONDS });
+  return again({ ...data, tries: data.tries + 1 }, RETRY_HELD_SECONDS);
 }
 
 /**

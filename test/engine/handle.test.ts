@@ -1,83 +1,19 @@
 /** What a worker makes of a job that another one had before: the run that it came to is not run once more. */
 import { describe, expect, it } from 'vitest';
-import { type EngineEvent, handle } from '../../src/engine/handle.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
-import type { ActiveJob, JobOutcome } from '../../src/engine/jobs.ts';
-import { openInvocation } from '../../src/flow/run/invocation.ts';
 import { acquireLease, releaseLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { jobsOf } from './due.ts';
+import { addJobs, CONFIG, followed, work } from './one-worker.ts';
 import { disturbedAt } from '../flow/crash.ts';
 import { withStatementSpy } from '../flow/statement-spy.ts';
 import { select } from '../flow/rows.ts';
-import { configOf, countingIds, type Scene, sceneIn } from '../flow/scene.ts';
+import { type Scene, sceneIn } from '../flow/scene.ts';
 
 const open = embeddedWarehouses();
 const openPostgres = postgresWarehouses();
-const CONFIG = `syncs:
-  groups:
-    endpoint: pronet.group
-    for_each: { group: ["1001", "1002"] }
-  members:
-    endpoint: microblog.user
-    after: [groups]
-    request: { user: ada }
-`;
-
-interface Worked {
-  readonly outcome: JobOutcome;
-  readonly events: readonly EngineEvent[];
-  /** The job as the next worker would get it. */
-  readonly kept: JobData;
-}
-
-interface WorkMore {
-  readonly config?: string;
-  /** The warehouse as the worker sees it. */
-  readonly warehouse?: Scene['warehouse'];
-  /** Stops the worker. */
-  readonly signal?: AbortSignal;
-}
-
-/** A job that follows another. */
-type Followed = readonly { readonly data: JobData }[];
-
-const NEVER = new AbortController().signal;
-
-/** Works on a job as one worker would. */
-async function work(scene: Scene, data: JobData, more: WorkMore = {}): Promise<Worked> {
-  const { config = CONFIG, signal = NEVER, warehouse = scene.warehouse } = more;
-  const { clock } = scene;
-  const events: EngineEvent[] = [];
-  let kept = data;
-  const job: ActiveJob = {
-    data,
-    saveData: async (other) => void (kept = other),
-  };
-  const effects = {
-    now: clock.now,
-    sleep: clock.sleep,
-    random: () => 0.5,
-    newId: countingIds(9),
-    onProgress: () => undefined,
-    onNotice: () => undefined,
-  };
-  const invocation = await openInvocation(await configOf(config, scene.sandbox.url), warehouse, effects);
-  try {
-    const onEvent = (event: EngineEvent): void => void events.push(event);
-    const jobs = { enqueue: () => Promise.reject(new Error('nothing is shared here')) };
-    return { outcome: await handle({ invocation, jobs, chunkSize: undefined, onEvent, signal }, job), events, kept };
-  } finally {
-    await invocation.close();
-  }
-}
-
-const followed = async ({ warehouse }: Scene, outcome: JobOutcome): Promise<Followed> =>
-  outcome.as === 'done' && outcome.follows
-    ? warehouse.db.transaction().execute((tx) => outcome.follows?.(tx) ?? Promise.resolve([]))
-    : [];
-
+/** A warehouse in which the queues are. */
+const withJobs = async (opened = open()): Promise<Scene['warehouse']> => addJobs(await opened);
 const child = [{ queue: 'sync', data: syncJob('members') }];
 
 it('a run that ended before its worker could say so is not run again, and its children begin', async () => {
@@ -294,10 +230,3 @@ describe('a run that only lists a lost answer (in_doubt: stop)', () => {
     expect(await followed(scene, outcome)).toEqual([]);
   });
 });
-
-/** A warehouse in which the queues are. */
-async function withJobs(opened = open()): Promise<Scene['warehouse']> {
-  const warehouse = await opened;
-  await (await jobsOf(warehouse)).close();
-  return warehouse;
-}
