@@ -255,6 +255,28 @@ anyWarehouse('the jobs of workers', (open) => {
   });
 });
 
+anyWarehouse('a child that nobody may have started yet', (open) => {
+  it('starts also if it ran by hand before its parent ended, but not if it ran since', async () => {
+    const warehouse = await open();
+    await jobsIn(warehouse);
+    const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
+    const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, 'a', true));
+    const run = (sync: string, startedAt: string, endedAt: string) =>
+      select(
+        warehouse,
+        `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at)
+         values ('${sync}', 'pronet.group', 'h', 'complete', 0, '2026-03-06', '2026-03-06T${startedAt}Z', '2026-03-06T${endedAt}Z')
+         returning id`,
+      );
+    await run('b', '09:00:00', '09:10:00');
+    await run('a', '10:00:00', '11:00:00');
+    await run('child', '10:30:00', '10:40:00');
+    expect(await begin()).toEqual(['child']);
+    await run('child', '10:59:59.5', '11:10:00');
+    expect(await begin()).toEqual([]);
+  });
+});
+
 /** Open connections of the library; none on the embedded warehouse, whose connection it shares. */
 async function connectionsOfJobs({ db }: Warehouse): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count(*)::int as n from pg_stat_activity
