@@ -20,6 +20,8 @@ export type EngineEvent =
   | { readonly kind: 'begun'; readonly job: JobData }
   /** A run ended; `summary` contains the result. */
   | { readonly kind: 'run ended'; readonly summary: SyncSummary }
+  /** A run ended in a worker that may have died before it reported the end. */
+  | { readonly kind: 'had ended'; readonly run: EndedRun }
   /** A run was split into chunks, which all workers execute. */
   | { readonly kind: 'shared'; readonly sync: string }
   | { readonly kind: 'waits'; readonly sync: string; readonly because: string; readonly seconds: number }
@@ -30,6 +32,9 @@ export type EngineEvent =
   /** The process of a run died, and no job continues it. */
   | { readonly kind: 'died'; readonly run: DiedRun }
   | { readonly kind: 'failed'; readonly job: JobData; readonly because: string };
+
+/** How a run ended. */
+export type EndedRun = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error'>;
 
 export interface HandleContext {
   readonly invocation: Invocation;
@@ -58,7 +63,7 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
     if (data.kind === 'chunk') return await handleChunk(handling, definition, data, signal);
     const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
     if (data.since !== undefined)
-      return doneBefore(handling, data, newest) ?? (await handleSync(handling, definition, data, signal));
+      return doneBefore(handling, definition, data, newest) ?? (await handleSync(handling, definition, data, signal));
     const started = { ...data, since: newest.endKey };
     await saveData(started);
     job = started;
@@ -86,12 +91,22 @@ async function leftToOtherConfig(handling: HandleContext, data: JobData): Promis
  */
 function doneBefore(
   handling: HandleContext,
+  definition: SyncDefinition,
   data: SyncJob,
-  { endKey, exitCode, byChunk, state, error }: NewestRun,
+  newest: NewestRun,
 ): JobOutcome | undefined {
+  const { endKey, exitCode, byChunk, state, error } = newest;
   if (exitCode === null || endKey === data.since) return undefined;
   if (byChunk) return leftToOthers(handling, data);
+  reportHadEnded(handling, definition, newest);
   return follow(handling, data, { exitCode, state, because: error, next: null, isOfRun: true });
+}
+
+/** Reports the end of a run once more, since its worker may have died before its alerts were recorded. */
+function reportHadEnded({ onEvent }: HandleContext, { name: sync, endpoint }: SyncDefinition, newest: NewestRun): void {
+  const { runId = null, state, exitCode, error } = newest;
+  if (state !== undefined && exitCode !== null)
+    onEvent({ kind: 'had ended', run: { sync, endpoint: endpoint.name, runId, state, exitCode, error } });
 }
 
 /**
@@ -180,7 +195,9 @@ async function handleChunk(
       return { as: 'done', follows: async () => [data, sync].map((job) => jobFor(job, RETRY_HELD_SECONDS)) };
     }
     case 'concluded': {
+      const { warehouse, effects } = handling.invocation;
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
+      else reportHadEnded(handling, definition, await retryTransient(() => newestRun(warehouse, data.sync), effects));
       // The outcome of a run is the outcome of its sync.
       const { summary, exitCode, state } = end;
       const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null, isOfRun: true };
