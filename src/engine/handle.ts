@@ -21,7 +21,7 @@ export type EngineEvent =
   /** A run ended; `summary` contains the result. */
   | { readonly kind: 'run ended'; readonly summary: SyncSummary }
   /** A run ended in a worker that may have died before it reported the end. */
-  | { readonly kind: 'had ended'; readonly run: EndedRun }
+  | { readonly kind: 'had ended'; readonly run: ReportedRun }
   /** A run was split into chunks, which all workers execute. */
   | { readonly kind: 'shared'; readonly sync: string }
   | { readonly kind: 'waits'; readonly sync: string; readonly because: string; readonly seconds: number }
@@ -34,7 +34,7 @@ export type EngineEvent =
   | { readonly kind: 'failed'; readonly job: JobData; readonly because: string };
 
 /** How a run ended. */
-export type EndedRun = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error'>;
+export type ReportedRun = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error'>;
 
 export interface HandleContext {
   readonly invocation: Invocation;

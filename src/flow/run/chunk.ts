@@ -63,7 +63,7 @@ export type ChunkResult =
     }
   /** The run was taken over or has ended, so there is nothing to do. */
   | { readonly as: 'void' }
-  /** The run must not go on as planned, for this reason: the sync has to take it over. */
+  /** The run must not continue in chunks, for this reason; the job of its sync takes it over. */
   | { readonly as: 'outdated'; readonly because: string }
   /** The signal stopped the chunk; another worker continues it. */
   | { readonly as: 'stopped' };
