@@ -150,8 +150,9 @@ async function monitorOf(
 }
 
 /** How a sync ended, if the event is the end of a sync; otherwise undefined. */
-function endedBy(event: EngineEvent, { syncs }: Config): EndedSync | undefined {
+export function endedBy(event: EngineEvent, { syncs }: Pick<Config, 'syncs'>): EndedSync | undefined {
   if (event.kind === 'run ended') return event.summary;
+  if (event.kind === 'had ended') return { ...event.run, next: null };
   if (event.kind === 'died') {
     const { sync, endpoint, runId, because } = event.run;
     const next = `Run sluice sync ${sync}, or wait for its next firing.`;
@@ -185,6 +186,10 @@ function logEvent({ log, out, json: asJson }: Context, event: EngineEvent): void
       log[exitCode === 0 ? 'info' : 'warn']('run ended', facts);
       if (asJson) out.write(asJsonLine(versioned('run/1', withRetryable(summary))));
       return undefined;
+    }
+    case 'had ended': {
+      const { sync, runId: run, state, exitCode } = event.run;
+      return log.info('run had ended before', { sync, run, state, exitCode });
     }
     case 'shared':
       return log.info('run is shared in chunks', { sync: event.sync });

@@ -5,6 +5,7 @@ import { DAY_MS } from '../day.ts';
 import { HeldError } from '../errors.ts';
 import { type RetryEffects, retryTransient } from '../warehouse/connect/retry-transient.ts';
 import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
+import { deadJobs } from './dead-jobs.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
 import { RETRY_HELD_SECONDS } from './job-decision.ts';
 import type { Jobs, JobOutcome, ScheduleChanges, Scheduled, Tx } from './jobs.ts';
@@ -19,7 +20,7 @@ export interface JobsOptions {
   readonly retry: RetryEffects;
 }
 
-type JobsDatabase = Pick<Warehouse, 'db' | 'driver' | 'schema'>;
+type JobsDatabase = Pick<Warehouse, 'db' | 'driver' | 'ops' | 'schema'>;
 
 /** Opens the jobs of a warehouse, and creates their tables on first use. */
 export async function openJobs(database: JobsDatabase, { schedules, onError, retry }: JobsOptions): Promise<Jobs> {
@@ -108,7 +109,8 @@ async function reconcile(
 /** Longer than any drain: running jobs are awaited, and a second signal ends the process. */
 const DRAIN_MS = 7 * DAY_MS;
 
-function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects): Omit<Jobs, 'reconciled'> {
+function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit<Jobs, 'reconciled'> {
+  const { db, schema } = database;
   const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {
     for (const { queue, data, afterSeconds } of jobs)
       await boss.send(queue, data, {
@@ -131,8 +133,15 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
     });
   /** The library can change the data of waiting jobs only, not of active ones. */
   const keep = async (queue: string, { id, retryCount }: Attempt, data: JobData): Promise<void> => {
-    await sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
-      where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount}`.execute(db);
+    const { rows } = await retryTransient(
+      () =>
+        sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
+      where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount} returning id`.execute(
+          db,
+        ),
+      retry,
+    );
+    if (rows.length === 0) throw new HeldError('another worker has the job');
   };
   /**
    * The handlers of this process, by the keys of their jobs. A handler can outlive its job: the library gives a job up after
@@ -173,26 +182,36 @@ function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, retry: RetryEffects)
         for (const { id, name } of await boss.findJobs('sync', { key: sync, queued: true }))
           await boss.deleteJob(name, id);
     },
-    redrive: async (syncs) => {
-      const put: JobData[] = [];
-      for (const { id, data } of await boss.findJobs('dead', { queued: true })) {
-        const job = jobOf(data);
-        if (!job || (syncs.length > 0 && !syncs.includes(job.sync))) continue;
-        await db.transaction().execute(async (tx) => {
-          await boss.deleteJob('dead', id, { db: fromKysely(tx) });
-          // A chunk's run may be over, so the sync is enqueued and continues whatever is left.
-          await enqueue([{ queue: 'sync', data: syncJob(job.sync) }], tx);
-        });
-        put.push(job);
-      }
-      return put;
-    },
+    redrive: (syncs) => redriveDead(boss, database, enqueue, syncs),
     close: async () => {
       await boss.stop({ graceful: true, timeout: DRAIN_MS });
       // The library does not wait for handlers whose jobs it gave up.
       await Promise.allSettled(running.values());
     },
   };
+}
+
+/** Requeues jobs that were given up; see `Jobs`. */
+async function redriveDead(
+  boss: PgBoss,
+  database: JobsDatabase,
+  enqueue: (jobs: readonly NewJob[], tx: Tx) => Promise<void>,
+  syncs: readonly string[],
+): Promise<readonly JobData[]> {
+  const put: JobData[] = [];
+  const dead =
+    syncs.length > 0 ? await boss.findJobs('dead', { queued: true }) : (await deadJobs(database)).toReversed();
+  for (const { id, data } of dead) {
+    const job = jobOf(data);
+    if (!job || (syncs.length > 0 && !syncs.includes(job.sync))) continue;
+    await database.db.transaction().execute(async (tx) => {
+      await boss.deleteJob('dead', id, { db: fromKysely(tx) });
+      // A chunk's run may be over, so the sync is enqueued and continues whatever is left.
+      await enqueue([{ queue: 'sync', data: syncJob(job.sync) }], tx);
+    });
+    put.push(job);
+  }
+  return put;
 }
 
 interface Attempt {

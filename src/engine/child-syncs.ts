@@ -6,6 +6,12 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Tx } from './jobs.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
+/**
+ * More than two processes differ in what they know of the database's clock. A child that started so shortly before the
+ * end of its parent counts as started after it: to start it twice would buy its answers twice.
+ */
+const CLOCKS_APART_MS = 5_000;
+
 type WarehouseSchemas = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** Returns the syncs with a waiting or active job, or a shared run with active chunks. */
@@ -21,8 +27,8 @@ export async function busySyncs(db: Tx, { schema, ops }: WarehouseSchemas): Prom
 
 /**
  * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle, and their last complete
- * runs succeeded. A run of a part, such as a sample, does not count. With `onlyUnbegun`, syncs that ran since the parent are excluded, because another caller may have started
- * them.
+ * runs succeeded. A run of a part, such as a sample, does not count. With `onlyUnbegun`, syncs whose
+ * runs started after the end of the parent are excluded, because another caller may have started them.
  */
 export async function childrenToStart(
   tx: Tx,
@@ -34,13 +40,18 @@ export async function childrenToStart(
   const children = syncs.filter(({ schedule, after }) => schedule === undefined && after.includes(parent));
   if (children.length === 0) return [];
   const busy = await busySyncs(tx, schemas);
-  const { rows } = await sql<{ sync: string; id: string; well: boolean }>`
-    select distinct on (sync) sync, id, coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
+  const { rows } = await sql<{ sync: string; startedAt: Date; endedAt: Date | null; well: boolean }>`
+    select distinct on (sync) sync, started_at as "startedAt", ended_at as "endedAt",
+      coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
     from ${sql.id(schemas.ops, 'runs')} where scope is null order by sync, id desc`.execute(tx);
   const newest = new Map(rows.map((row) => [row.sync, row]));
-  const runOf = (sync: string): bigint => BigInt(newest.get(sync)?.id ?? 0);
+  const end = newest.get(parent)?.endedAt ?? null;
+  const hasBegun = (child: string): boolean => {
+    const start = newest.get(child)?.startedAt;
+    return start !== undefined && (end === null || start.getTime() >= end.getTime() - CLOCKS_APART_MS);
+  };
   return children
     .filter(({ after }) => after.every((it) => newest.get(it)?.well === true && !busy.has(it)))
-    .filter(({ name }) => !onlyUnbegun || runOf(name) < runOf(parent))
+    .filter(({ name }) => !onlyUnbegun || !hasBegun(name))
     .map(({ name }) => name);
 }

@@ -4,7 +4,7 @@ import { EXIT, SluiceError } from '../errors.ts';
 import { executeChunk } from '../flow/run/chunk.ts';
 import type { Invocation } from '../flow/run/invocation.ts';
 import { invocationBudget } from '../control/budget/budget.ts';
-import { toUserError } from '../warehouse/connect/retry-transient.ts';
+import { retryTransient, toUserError } from '../warehouse/connect/retry-transient.ts';
 import { openStatistics } from '../flow/run/analyze-tables.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
@@ -12,14 +12,16 @@ import type { DiedRun } from './died-work.ts';
 import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
-import { newestRun } from './newest-run.ts';
-import { type EndOfRun, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
+import { endKeyWhileRunning, type NewestRun, newestRun } from './newest-run.ts';
+import { type EndOfRun, MOST_TRIES, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
 export type EngineEvent =
   | { readonly kind: 'begun'; readonly job: JobData }
   /** A run ended; `summary` contains the result. */
   | { readonly kind: 'run ended'; readonly summary: SyncSummary }
+  /** A run ended in a worker that may have died before it reported the end. */
+  | { readonly kind: 'had ended'; readonly run: ReportedRun }
   /** A run was split into chunks, which all workers execute. */
   | { readonly kind: 'shared'; readonly sync: string }
   | { readonly kind: 'waits'; readonly sync: string; readonly because: string; readonly seconds: number }
@@ -31,11 +33,16 @@ export type EngineEvent =
   | { readonly kind: 'died'; readonly run: DiedRun }
   | { readonly kind: 'failed'; readonly job: JobData; readonly because: string };
 
+/** How a run ended. */
+export type ReportedRun = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error'>;
+
 export interface HandleContext {
   readonly invocation: Invocation;
   readonly jobs: Pick<Jobs, 'enqueue'>;
   /** Most requests of a chunk; absent if no other process can take part. */
   readonly chunkSize: number | undefined;
+  /** True if another process executes jobs of this warehouse. */
+  readonly hasOtherWorkers: () => Promise<boolean>;
   readonly onEvent: (event: EngineEvent) => void;
   /** Fires when no new work may start. */
   readonly signal: AbortSignal;
@@ -44,42 +51,62 @@ export interface HandleContext {
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
 export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
   const { signal } = handling;
-  const { config } = handling.invocation;
+  const { config, warehouse, effects } = handling.invocation;
   if (signal.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
-  if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
+  if (!definition) return leftToOtherConfig(handling, data);
   handling.onEvent({ kind: 'begun', job: data });
   await handling.invocation.checkClock();
+  // With what the worker learns about earlier runs, for the job that follows.
+  let job: JobData = data;
   try {
-    return data.kind === 'sync'
-      ? ((await doneBefore(handling, data, saveData)) ?? (await handleSync(handling, definition, data, signal)))
-      : await handleChunk(handling, definition, data, signal);
+    if (data.kind === 'chunk') return await handleChunk(handling, definition, data, signal);
+    const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
+    if (data.since !== undefined)
+      return doneBefore(handling, definition, data, newest) ?? (await handleSync(handling, definition, data, signal));
+    const started = { ...data, since: newest.endKey };
+    await saveData(started);
+    job = started;
+    return await handleSync(handling, definition, started, signal);
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
     const { exitCode, message: because, next = null } = error;
-    return follow(handling, data, { exitCode, state: undefined, because, next });
+    return follow(handling, job, { exitCode, state: undefined, because, next, isOfRun: false });
   }
+}
+
+/** Postpones a job whose sync this config lacks, for a worker with another config, as in a rolling restart. */
+async function leftToOtherConfig(handling: HandleContext, data: JobData): Promise<JobOutcome> {
+  const because = `the config names no sync ${data.sync}`;
+  if (data.tries >= MOST_TRIES || !(await handling.hasOtherWorkers())) return failed(handling, data, because);
+  handling.onEvent({ kind: 'waits', sync: data.sync, because, seconds: RETRY_HELD_SECONDS });
+  return again({ ...data, tries: data.tries + 1 }, RETRY_HELD_SECONDS);
 }
 
 /**
  * Returns the outcome of a job that already ended its run, but whose worker died or lost the database before it could
  * settle the job. Undefined if the job still has work. Running the sync again would buy its answers again.
  */
-async function doneBefore(
+function doneBefore(
   handling: HandleContext,
+  definition: SyncDefinition,
   data: SyncJob,
-  keep: ActiveJob['saveData'],
-): Promise<JobOutcome | undefined> {
-  const { endKey, exitCode, byChunk, ...end } = await newestRun(handling.invocation.warehouse, data.sync);
-  if (data.since === undefined) {
-    await keep({ ...data, since: endKey });
-    return undefined;
-  }
+  newest: NewestRun,
+): JobOutcome | undefined {
+  const { endKey, exitCode, byChunk, state, error } = newest;
   if (exitCode === null || endKey === data.since) return undefined;
   if (byChunk) return leftToOthers(handling, data);
-  return follow(handling, data, { exitCode, state: end.state, because: end.error, next: null });
+  reportHadEnded(handling, definition, newest);
+  return follow(handling, data, { exitCode, state, because: error, next: null, isOfRun: true });
+}
+
+/** Reports the end of a run once more, since its worker may have died before its alerts were recorded. */
+function reportHadEnded({ onEvent }: HandleContext, { name: sync, endpoint }: SyncDefinition, newest: NewestRun): void {
+  const { runId = null, state, exitCode, error } = newest;
+  if (state !== undefined && exitCode !== null)
+    onEvent({ kind: 'had ended', run: { sync, endpoint: endpoint.name, runId, state, exitCode, error } });
 }
 
 /**
@@ -106,11 +133,11 @@ async function handleSync(
 ): Promise<JobOutcome> {
   const { invocation, jobs, chunkSize, onEvent } = handling;
   const { warehouse, config, effects } = invocation;
-  const busy = await busySyncs(warehouse.db, warehouse);
+  const busy = await retryTransient(() => busySyncs(warehouse.db, warehouse), effects);
   const parents = definition.after.filter((name) => busy.has(name));
   if (parents.length > 0) {
     onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
-    return again(data, RETRY_HELD_SECONDS);
+    return again(anew(data), RETRY_HELD_SECONDS);
   }
   const statistics = openStatistics(warehouse, effects.onNotice);
   const summary = await runSync(
@@ -142,7 +169,7 @@ async function handleSync(
     return leftToOthers(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
-  if (signal.aborted && isTransient(summary)) return backAgain(anew(data));
+  if (signal.aborted && isTransient(summary)) return backAgain(summary.runId === null ? data : anew(data));
   await statistics.finish(signal);
   return follow(handling, data, endOf(summary));
 }
@@ -160,11 +187,20 @@ async function handleChunk(
       return leftToOthers(handling, data);
     case 'stopped':
       return backAgain(data);
+    case 'outdated': {
+      handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_HELD_SECONDS });
+      // A worker with another version of the config may still execute the chunk. If no worker does, the lease of the
+      // run expires, and the job of the sync takes the run over. If the run ends before, that job is done.
+      const sync = { ...syncJob(data.sync, data.tries), since: endKeyWhileRunning(data.runId) };
+      return { as: 'done', follows: async () => [data, sync].map((job) => jobFor(job, RETRY_HELD_SECONDS)) };
+    }
     case 'concluded': {
+      const { warehouse, effects } = handling.invocation;
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
+      else reportHadEnded(handling, definition, await retryTransient(() => newestRun(warehouse, data.sync), effects));
       // The outcome of a run is the outcome of its sync.
       const { summary, exitCode, state } = end;
-      const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null };
+      const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null, isOfRun: true };
       return follow(handling, syncJob(data.sync, data.tries), runEnd);
     }
   }
@@ -173,9 +209,17 @@ async function handleChunk(
 interface End extends EndOfRun {
   readonly because: string | null;
   readonly next: string | null;
+  /** A run of the job ended like this; false if an error came before, such as one of the database. */
+  readonly isOfRun: boolean;
 }
 
-const endOf = ({ exitCode, state, error: because, next }: SyncSummary): End => ({ exitCode, state, because, next });
+const endOf = ({ exitCode, state, error: because, next, runId }: SyncSummary): End => ({
+  exitCode,
+  state,
+  because,
+  next,
+  isOfRun: runId !== null,
+});
 
 /** The job without its knowledge of earlier runs, so that it runs its sync in any case. */
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
@@ -191,9 +235,8 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, end: End)
       return { as: 'done', follows: (tx) => childrenOf(invocation, tx, data.sync) };
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'a transient error', seconds: step.afterSeconds });
-      // If an earlier worker of this job shared the run, the run holds the lease, and the job is done when the run
-      // ends.
-      const left = data.kind === 'sync' && exitCode !== EXIT.held ? anew(data) : data;
+      // If another process or an earlier worker of this job has a run, the job is done when that run ends.
+      const left = data.kind === 'sync' && end.isOfRun && exitCode !== EXIT.held ? anew(data) : data;
       return again({ ...left, tries: step.tries }, step.afterSeconds);
     case 'give up': {
       const job = { ...data, exitCode, next, ...(because !== null && { because }) };

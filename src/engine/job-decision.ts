@@ -21,7 +21,7 @@ export interface EndOfRun {
 /** Waits double from the first to the longest. After the last try, about three hours later, a person must act. */
 const FIRST_WAIT_SECONDS = 15;
 const LONGEST_WAIT_SECONDS = 1800;
-const MOST_TRIES = 12;
+export const MOST_TRIES = 12;
 /** Slightly longer than the lease of a dead process. */
 export const RETRY_HELD_SECONDS = 15;
 

@@ -9,7 +9,10 @@ export type Tx = Kysely<OperationsTables>;
 /** A job that this process executes. */
 export interface ActiveJob {
   readonly data: JobData;
-  /** Replaces the data of the job, for the worker that takes over if this process dies. */
+  /**
+   * Replaces the data of the job, for the worker that takes over if this process dies. Throws a HeldError if the job was
+   * given up or retried meanwhile.
+   */
   readonly saveData: (data: JobData) => Promise<void>;
 }
 
@@ -46,7 +49,7 @@ export interface Jobs {
   ) => Promise<void>;
   /** Removes waiting jobs of these syncs; active jobs continue. */
   readonly cancel: (syncs: readonly string[]) => Promise<void>;
-  /** Requeues jobs that were given up, of these syncs or of all; returns them. */
+  /** Requeues jobs that were given up, of these syncs, or of all that completed no run since; returns them. */
   readonly redrive: (syncs: readonly string[]) => Promise<readonly JobData[]>;
   /** The changes to the schedules at the start; undefined without a scheduler. */
   readonly reconciled: ScheduleChanges | undefined;

@@ -29,6 +29,11 @@ export const POLL_SECONDS = 1;
 /** How often the scheduler checks for due schedules and forwards their firings: a firing is at most seconds late. */
 const CLOCK_SECONDS = 10;
 const FORWARD_SECONDS = 1;
+/**
+ * How often the scheduler compares its clock with the database's. It looks for firings of the last minute, so a clock
+ * that was set must not count for longer.
+ */
+const COMPARE_CLOCKS_SECONDS = 5;
 /** Separate from the connections of the runs, so that no load delays a heartbeat. */
 const CONNECTIONS = 4;
 
@@ -59,6 +64,7 @@ export const settings: ConstructorOptions = {
   maintenanceIntervalSeconds: DELETE_AFTER_SECONDS,
   cronMonitorIntervalSeconds: CLOCK_SECONDS,
   cronWorkerIntervalSeconds: FORWARD_SECONDS,
+  clockMonitorIntervalSeconds: COMPARE_CLOCKS_SECONDS,
   // The tables are small, and the server maintains them.
   reindex: false,
   monitorVacuum: false,

@@ -5,7 +5,8 @@ import type { Config } from '../config/definition.ts';
 import { keepLeaseAlive } from '../control/lease/keep-lease-alive.ts';
 import { type FlowEffects, openInvocation } from '../flow/run/invocation.ts';
 import { retryTransient } from '../warehouse/connect/retry-transient.ts';
-import { acquireLease, removeLeases } from '../ledger/lease.ts';
+import { acquireLease, liveLeases, removeLeases } from '../ledger/lease.ts';
+import type { Notice } from '../ledger/summary.ts';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { openJobs } from './boss.ts';
@@ -68,10 +69,17 @@ export async function serve(
     const schedules = config.syncs.flatMap(({ name: sync, schedule }) => (schedule ? [{ sync, schedule }] : []));
     const jobs = await openJobs(warehouse, { onError, retry: effects, ...(role === 'schedule' && { schedules }) });
     try {
-      if (jobs.reconciled) await jobs.cancel(jobs.reconciled.unscheduled);
+      const others = (role = ''): Promise<boolean> =>
+        retryTransient(
+          async () => (await liveLeases(ops, ROLE_LEASE_PREFIX + role)).some((it) => it.name !== name),
+          effects,
+        );
+      const { unscheduled = [] } = jobs.reconciled ?? {};
+      await jobs.cancel(unscheduled);
+      if (unscheduled.length > 0 && (await others('schedule:'))) effects.onNotice(unscheduledNotice(unscheduled));
       // Only other processes could take part, and an embedded warehouse has one process.
       const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
-      const handling = { invocation, jobs, chunkSize: shares, onEvent, signal };
+      const handling = { invocation, jobs, chunkSize: shares, hasOtherWorkers: others, onEvent, signal };
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
       await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
       onReady(jobs.reconciled);
@@ -87,6 +95,14 @@ export async function serve(
   }
   warehouse.failed?.throwIfAborted();
 }
+
+/** The warning that schedules were removed that another live scheduler may have in its config. */
+const unscheduledNotice = (syncs: readonly string[]): Notice => ({
+  level: 'warn',
+  message:
+    `this config has no schedule for ${syncs.join(', ')}, so these no longer fire, but another sluice schedule is running. ` +
+    'If it has another config, give that config a warehouse.schema of its own and restart both',
+});
 
 /** Reports each job and run whose process died, once, until the signal fires. */
 async function reportDied(

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { syncLease } from '../ledger/lease.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { deadJobs } from './dead-jobs.ts';
 import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
@@ -59,6 +60,9 @@ export interface EngineStatus {
   readonly givenUp: readonly GivenUpSync[];
 }
 
+/** Most given-up jobs that the status lists. */
+const MOST_DEAD = 100;
+
 /** Why a job was given up if no run recorded an end. */
 export const WORKER_DIED = 'its worker died, also when tried again';
 
@@ -91,18 +95,13 @@ export async function readEngineStatus(warehouse: WarehouseSchemas, now: Date): 
     where r.state = 'running' group by r.sync, r.id order by r.sync`.execute(db);
   const schedules = await sql<Omit<ScheduleStatus, 'nextAt'>>`
     select key as sync, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);
-  const dead = await sql<{ data: unknown; message: string | null; at: Date }>`
-    select data, case jsonb_typeof(source_output -> 'message') when 'string' then source_output ->> 'message' end as message,
-      created_on as at
-    from ${sql.id(jobs, 'job')} where name = 'dead' and state < 'active' order by created_on desc limit 100`.execute(
-    db,
-  );
+  const dead = await deadJobs(warehouse, MOST_DEAD);
   return {
     workers: workers.rows,
     queues: queues.rows,
     runs: runs.rows,
     schedules: schedules.rows.map((it) => ({ ...it, nextAt: firingsOf(it, now, 1)[0] ?? null })),
-    givenUp: dead.rows.flatMap(({ data, message, at }) => {
+    givenUp: dead.flatMap(({ data, message, at }) => {
       const job = jobOf(data);
       const because = job?.because ?? message?.split('\n')[0] ?? WORKER_DIED;
       return job ? [{ sync: job.sync, exitCode: job.exitCode ?? null, because, at }] : [];

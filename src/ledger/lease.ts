@@ -163,6 +163,17 @@ export async function currentHolder(ops: Ops, { name, token }: Lease): Promise<s
   return row?.holder;
 }
 
+/** Returns how long ago the lease expired, negative while it is alive; undefined if it was lost. */
+export async function expiredForMs(ops: Ops, { name, token }: Lease): Promise<number | undefined> {
+  const row = await ops
+    .selectFrom('leases')
+    .select(sql<number>`(extract(epoch from clock_timestamp() - expires_at) * 1000)::float8`.as('ms'))
+    .where('name', '=', name)
+    .where('token', '=', token)
+    .executeTakeFirst();
+  return row?.ms;
+}
+
 /** Deletes leases of finished work, whose names are never used again. */
 export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
   await ops

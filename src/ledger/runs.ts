@@ -28,7 +28,7 @@ export interface Run {
 }
 
 /** An older open run is abandoned, because a plan made today would differ. */
-const CONTINUED_WITHIN_MS = DAY_MS;
+export const CONTINUED_WITHIN_MS = DAY_MS;
 
 /** States of a run with an unfinished plan: it crashed, was stopped, ran out of points or met transient errors. */
 export const OPEN_STATES: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];

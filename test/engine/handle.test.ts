@@ -1,72 +1,20 @@
 /** What a worker makes of a job that another one had before: the run that it came to is not run once more. */
 import { describe, expect, it } from 'vitest';
-import { type EngineEvent, handle } from '../../src/engine/handle.ts';
+import { endedBy } from '../../src/cli/engine.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
-import type { ActiveJob, JobOutcome } from '../../src/engine/jobs.ts';
-import { openInvocation } from '../../src/flow/run/invocation.ts';
-import { embeddedWarehouses } from '../support/warehouse.ts';
-import { jobsOf } from './due.ts';
+import { acquireLease, releaseLease } from '../../src/ledger/lease.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { addJobs, CONFIG, followed, work } from './one-worker.ts';
+import { disturbedAt } from '../flow/crash.ts';
+import { withStatementSpy } from '../flow/statement-spy.ts';
 import { select } from '../flow/rows.ts';
-import { configOf, countingIds, type Scene, sceneIn } from '../flow/scene.ts';
+import { type Scene, sceneIn } from '../flow/scene.ts';
 
 const open = embeddedWarehouses();
-const CONFIG = `syncs:
-  groups:
-    endpoint: pronet.group
-    for_each: { group: ["1001", "1002"] }
-  members:
-    endpoint: microblog.user
-    after: [groups]
-    request: { user: ada }
-`;
-
-interface Worked {
-  readonly outcome: JobOutcome;
-  readonly events: readonly EngineEvent[];
-  /** The job as the next worker would get it. */
-  readonly kept: JobData;
-}
-
-interface WorkMore {
-  readonly config?: string;
-  /** Stops the worker. */
-  readonly signal?: AbortSignal;
-}
-
-const NEVER = new AbortController().signal;
-
-/** Works on a job as one worker would. */
-async function work(scene: Scene, data: JobData, { config = CONFIG, signal = NEVER }: WorkMore = {}): Promise<Worked> {
-  const { warehouse, clock } = scene;
-  const events: EngineEvent[] = [];
-  let kept = data;
-  const job: ActiveJob = {
-    data,
-    saveData: async (other) => void (kept = other),
-  };
-  const effects = {
-    now: clock.now,
-    sleep: clock.sleep,
-    random: () => 0.5,
-    newId: countingIds(9),
-    onProgress: () => undefined,
-    onNotice: () => undefined,
-  };
-  const invocation = await openInvocation(await configOf(config, scene.sandbox.url), warehouse, effects);
-  try {
-    const onEvent = (event: EngineEvent): void => void events.push(event);
-    const jobs = { enqueue: () => Promise.reject(new Error('nothing is shared here')) };
-    return { outcome: await handle({ invocation, jobs, chunkSize: undefined, onEvent, signal }, job), events, kept };
-  } finally {
-    await invocation.close();
-  }
-}
-
-const followed = async ({ warehouse }: Scene, outcome: JobOutcome): Promise<unknown> =>
-  outcome.as === 'done' && outcome.follows
-    ? warehouse.db.transaction().execute((tx) => outcome.follows?.(tx) ?? Promise.resolve([]))
-    : [];
-
+const openPostgres = postgresWarehouses();
+/** A warehouse in which the queues are. */
+const withJobs = async (opened = open()): Promise<Scene['warehouse']> => addJobs(await opened);
 const child = [{ queue: 'sync', data: syncJob('members') }];
 
 it('a run that ended before its worker could say so is not run again, and its children begin', async () => {
@@ -77,12 +25,78 @@ it('a run that ended before its worker could say so is not run again, and its ch
   expect(scene.arrived()).toHaveLength(2);
   // Its end was not settled: the job comes again, as it was kept.
   const second = await work(scene, first.kept);
-  expect(second.events.map(({ kind }) => kind)).toEqual(['begun']);
+  // The worker may have died before the alerts of its end were recorded.
+  const ended = { sync: 'groups', endpoint: 'pronet.group', runId: '1', state: 'complete', exitCode: 0, error: null };
+  expect(second.events).toEqual([
+    { kind: 'begun', job: first.kept },
+    { kind: 'had ended', run: ended },
+  ]);
+  expect(second.events.map((event) => endedBy(event, { syncs: [] }))).toEqual([undefined, { ...ended, next: null }]);
   expect(scene.arrived()).toHaveLength(0);
   expect(await followed(scene, second.outcome)).toEqual(child);
   // The next firing is a job of its own.
   await work(scene, syncJob('groups'));
   expect(scene.arrived()).toHaveLength(2);
+});
+
+describe('a run that ended before its worker could say so is not run again', () => {
+  const lost = (): never => {
+    throw Object.assign(new Error('the database restarts'), { code: '57P01' });
+  };
+  const QUESTION = /r\.id \|\| ' '/;
+
+  it('after one loss of the database', async () => {
+    const scene = await sceneIn(await withJobs(), {});
+    const first = await work(scene, syncJob('groups'));
+    scene.arrived();
+    const warehouse = disturbedAt(scene.warehouse, { when: 'before', statement: QUESTION, nth: 1 }, lost);
+    const second = await work(scene, first.kept, { warehouse });
+    expect(await followed(scene, second.outcome)).toEqual(child);
+    expect(scene.arrived()).toEqual([]);
+  });
+
+  it('after a long loss of the database, or one before its run began', async () => {
+    const scene = await sceneIn(await withJobs(), {});
+    const first = await work(scene, syncJob('groups'));
+    scene.arrived();
+    const failingAt = (statement: RegExp) =>
+      withStatementSpy(scene.warehouse, { statement: async (text, run) => (statement.test(text) ? lost() : run()) });
+    const second = await work(scene, first.kept, { warehouse: failingAt(QUESTION) });
+    const [job] = await followed(scene, second.outcome);
+    expect(job?.data).toEqual({ ...first.kept, tries: 1 });
+    const later = await work(scene, job?.data ?? syncJob('groups'));
+    expect(await followed(scene, later.outcome)).toEqual(child);
+    // The next firing: its run cannot begin, and another process has run the sync when the job comes again.
+    const next = await work(scene, syncJob('groups'), { warehouse: failingAt(/insert into "sluice_ops"."runs"/) });
+    expect(next.events).toMatchObject([
+      { kind: 'begun' },
+      { kind: 'run ended', summary: { exitCode: 5, runId: null } },
+      {},
+    ]);
+    const [held] = await followed(scene, next.outcome);
+    await scene.sync(CONFIG, { names: ['groups'] });
+    scene.arrived();
+    await work(scene, held?.data ?? syncJob('groups'));
+    expect(scene.arrived()).toEqual([]);
+  });
+});
+
+it('a job that another process kept waiting is done when the run of that process ends', async () => {
+  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const lease = await acquireLease(operationsOf(scene.warehouse), 'sync:groups', 'another', false);
+  await select(
+    scene.warehouse,
+    `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
+     values ('groups', 'pronet.group', 'x', 'running', '2026-03-06', now()) returning id`,
+  );
+  const first = await work(scene, syncJob('groups'));
+  const [job] = await followed(scene, first.outcome);
+  expect(job?.data).toEqual({ ...syncJob('groups'), since: '1 ' });
+  await select(scene.warehouse, `update sluice_ops.runs set state = 'complete', exit_code = 0, ended_at = now()`);
+  await releaseLease(operationsOf(scene.warehouse), lease);
+  const second = await work(scene, job?.data ?? syncJob('groups'));
+  expect(scene.arrived()).toEqual([]);
+  expect(await followed(scene, second.outcome)).toEqual(child);
 });
 
 it('a run that its worker did not finish is continued', async () => {
@@ -140,6 +154,32 @@ it('the children of a run that another process concluded before the job of a chu
   expect(await followed(scene, again.outcome)).toEqual([]);
 });
 
+it('a chunk of a run under another definition waits, beside a job that takes the run over and never repeats it', async () => {
+  const scene = await sceneIn(await withJobs(), {});
+  await work(scene, syncJob('groups'));
+  const runs = (change: string) => select(scene.warehouse, `update sluice_ops.runs set ${change} returning id`);
+  await runs("state = 'running', exit_code = null, ended_at = null");
+  await select(
+    scene.warehouse,
+    `with cut as (insert into sluice_ops.chunks (run_id, number, state, requests) select id, 0, 'open', 2 from sluice_ops.runs)
+    update sluice_ops.leases set token = 1 returning name`,
+  );
+  const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: '1', chunk: 0, token: '1', covered: 0, lost: [] };
+  scene.arrived();
+  const config = CONFIG.replace('"1001", ', '');
+  const { outcome } = await work(scene, chunk as JobData, { config });
+  const sync = { ...syncJob('groups'), since: '1 ' };
+  expect(await followed(scene, outcome)).toEqual([
+    { queue: 'chunk', data: chunk, afterSeconds: 15 },
+    { queue: 'sync', data: sync, afterSeconds: 15 },
+  ]);
+  // A worker with the old config ends the run meanwhile.
+  await runs("state = 'complete', exit_code = 0, ended_at = now()");
+  const after = await work(scene, sync, { config });
+  expect(scene.arrived()).toEqual([]);
+  expect(await followed(scene, after.outcome)).toEqual(child);
+});
+
 it('a job with a transient error is tried again from the beginning, and does not count as done', async () => {
   const scene = await sceneIn(await withJobs(), { respond: () => ({ status: 503, body: { detail: 'away' } }) });
   const { outcome } = await work(scene, { ...syncJob('groups'), since: '' });
@@ -193,14 +233,11 @@ describe('a run that only lists a lost answer (in_doubt: stop)', () => {
       select id::text from ended`,
     );
     const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: run?.id ?? '', chunk: 0, token: '1' } as const;
-    const { outcome } = await work(scene, { ...chunk, covered: 0, lost: [] }, { config });
+    const { events, outcome } = await work(scene, { ...chunk, covered: 0, lost: [] }, { config });
+    expect(events).toMatchObject([
+      { kind: 'begun' },
+      { kind: 'had ended', run: { runId: run?.id, exitCode: 5, state: 'partial' } },
+    ]);
     expect(await followed(scene, outcome)).toEqual([]);
   });
 });
-
-/** A warehouse in which the queues are. */
-async function withJobs(): Promise<Scene['warehouse']> {
-  const warehouse = await open();
-  await (await jobsOf(warehouse)).close();
-  return warehouse;
-}

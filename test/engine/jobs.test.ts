@@ -1,6 +1,7 @@
 /** The jobs on both warehouses: schedules are reconciled, missed firings fire once, jobs that were given up are requeued. */
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { HeldError } from '../../src/errors.ts';
 import { childrenToStart } from '../../src/engine/child-syncs.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
@@ -73,6 +74,25 @@ eachWarehouse('the jobs', (open) => {
     expect((await readEngineStatus(warehouse, new Date()))?.givenUp).toEqual([]);
   });
 
+  it('are over, though given up, when their syncs completed since: only their names put them back', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    const dead = ['completed', 'failed', 'sampled', 'before'].map((sync) => ({ ...syncJob(sync), exitCode: 3 }));
+    const chunks = ['1', '2'].map((runId) => ({ ...CHUNK, sync: 'shared', runId, chunk: 0 }));
+    await jobs.enqueue([...dead, ...chunks].map((data) => ({ queue: 'dead', data })));
+    await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, scope)
+      select sync, 'pronet.group', '', 'complete', exit_code, '2026-01-01', now(), now() + span::interval, scope from (values
+        ('shared', 0, '-1 hour', null), ('shared', 3, '1 hour', null), ('completed', 4, '1 hour', null),
+        ('failed', 3, '1 hour', null), ('sampled', 0, '1 hour', 'limited'), ('before', 0, '-1 hour', null)
+      ) as r(sync, exit_code, span, scope)`.execute(warehouse.db);
+    const left = ['before', 'failed', 'sampled', 'shared'];
+    const status = await readEngineStatus(warehouse, new Date());
+    expect(status?.givenUp.map(({ sync }) => sync).toSorted()).toEqual(left);
+    expect((await jobs.redrive([])).map(({ sync }) => sync).toSorted()).toEqual(left);
+    expect(await jobs.redrive([])).toEqual([]);
+    expect(await jobs.redrive(['completed'])).toEqual([dead[0]]);
+  });
+
   it('wait for a handler that outlives its job, and find out then how it ended', async () => {
     const warehouse = await open();
     const jobs = await jobsOf(warehouse);
@@ -112,6 +132,24 @@ eachWarehouse('the jobs', (open) => {
     second.resolve();
     await closed;
     expect(order).toEqual(['undefined begins', 'undefined ends', 'first run begins', 'first run ends', 'closed']);
+  });
+
+  it('refuse data for a job that was given up meanwhile, and enter nothing that follows it', async () => {
+    const warehouse = await open();
+    const jobs = await jobsOf(warehouse);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
+    const refused = Promise.withResolvers<unknown>();
+    await jobs.work('sync', 1, async ({ data, saveData }) => {
+      await sql`update sluice_jobs.job set retry_count = retry_count + 1 where name = 'sync'`.execute(warehouse.db);
+      refused.resolve(await saveData({ ...syncJob('a'), since: 'a run' }).catch((error: unknown) => error));
+      return { as: 'done', follows: async () => [{ queue: 'chunk', data }] };
+    });
+    expect(await refused.promise).toBeInstanceOf(HeldError);
+    await jobs.close();
+    await expect.poll(() => connectionsOfJobs(warehouse), { timeout: 30_000 }).toBe(0);
+    expect(await select(warehouse, 'select name, state::text, data from sluice_jobs.job')).toEqual([
+      { name: 'sync', state: 'active', data: syncJob('a') },
+    ]);
   });
 
   it('are reported as lost when their worker died and no run of theirs ended', async () => {
@@ -213,6 +251,28 @@ anyWarehouse('the jobs of workers', (open) => {
     await run('b', 'partial', 4);
     expect(await begin()).toEqual(['child']);
     await jobs.enqueue([{ queue: 'sync', data: syncJob('b'), afterSeconds: 600 }]);
+    expect(await begin()).toEqual([]);
+  });
+});
+
+anyWarehouse('a child that nobody may have started yet', (open) => {
+  it('starts also if it ran by hand before its parent ended, but not if it ran since', async () => {
+    const warehouse = await open();
+    await jobsIn(warehouse);
+    const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
+    const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, 'a', true));
+    const run = (sync: string, startedAt: string, endedAt: string) =>
+      select(
+        warehouse,
+        `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at)
+         values ('${sync}', 'pronet.group', 'h', 'complete', 0, '2026-03-06', '2026-03-06T${startedAt}Z', '2026-03-06T${endedAt}Z')
+         returning id`,
+      );
+    await run('b', '09:00:00', '09:10:00');
+    await run('a', '10:00:00', '11:00:00');
+    await run('child', '10:30:00', '10:40:00');
+    expect(await begin()).toEqual(['child']);
+    await run('child', '10:59:59.5', '11:10:00');
     expect(await begin()).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { firingsOf } from '../../src/engine/firings.ts';
 import { jobsSchema } from '../../src/warehouse/schema/jobs-schema.ts';
+import { settings } from '../../src/engine/queues.ts';
 import { decideAfter } from '../../src/engine/job-decision.ts';
 import { ChunkPlan } from '../../src/plan/chunks.ts';
 
@@ -91,6 +92,10 @@ describe('what follows from an exit code', () => {
     expect([seconds[0], seconds.at(-1)]).toEqual([12, 1350]);
     expect(step(5, 12)).toEqual({ do: 'give up' });
   });
+});
+
+it('a clock that was set counts for less than the minute in which the scheduler looks for firings', () => {
+  expect(settings.clockMonitorIntervalSeconds).toBeLessThan(60);
 });
 
 it('the schema of the queues fits, and differs where the warehouse’s does', () => {

@@ -165,6 +165,60 @@ it('a shared run has one worker for a chunk, and a worker that wakes up late loa
   expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: CHUNK }]);
 });
 
+it('a shared run is not executed under another definition: the next sync gives it up', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  expect(await work(orders[0])).toEqual({ as: 'done' });
+  scene.arrived();
+  const other = groupsConfig(2);
+  for (const order of orders.slice(1)) expect(await work(order, { yaml: other })).toMatchObject({ as: 'outdated' });
+  expect(scene.arrived()).toEqual([]);
+  await expireLeases(scene.warehouse);
+  expect(only(await scene.sync(other))).toMatchObject({ exitCode: 0, continued: false, answers: 2 });
+  expect(await select(scene.warehouse, 'select id, state from sluice_ops.runs order by id')).toEqual([
+    { id: '1', state: 'abandoned' },
+    { id: '2', state: 'complete' },
+  ]);
+  for (const order of orders) expect(await work(order)).toEqual({ as: 'void' });
+});
+
+it('a shared run marks no days as read for another definition', async () => {
+  const scene = await sceneIn(await open());
+  const filingsOf = (form: string): string => `${service()}
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    request: { forms: [${form}], count: 100 }
+    for_each: { entity_name: [A, B, C] }
+    window: { from: 2026-02-02, to: 2026-02-06 }
+`;
+  const { orders, work } = await sharedAs(scene, filingsOf('10-K'), { chunkSize: 1 });
+  for (const order of orders) await work(order, { yaml: filingsOf('10-Q') });
+  expect(scene.arrived()).toEqual([]);
+  await expireLeases(scene.warehouse);
+  await scene.sync(filingsOf('10-Q'));
+  const requested = scene.arrived().map(({ body }) => body as { forms: string[]; date_from: string });
+  const [first] = requested;
+  expect(first).toMatchObject({ forms: ['10-Q'], date_from: '2026-02-02' });
+  expect(requested).toMatchObject([first, first, first].map((it) => ({ forms: it?.forms, date_from: it?.date_from })));
+});
+
+it('a shared run that no worker executed for 24 hours is given up, not revived', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  const idleFor = (hours: number) =>
+    select(
+      scene.warehouse,
+      `update sluice_ops.leases set expires_at = clock_timestamp() - interval '${hours} hours' returning name`,
+    );
+  await idleFor(23);
+  expect(await work(orders[0])).toEqual({ as: 'done' });
+  scene.arrived();
+  await idleFor(24);
+  expect(await work(orders[1])).toMatchObject({ as: 'outdated' });
+  expect(scene.arrived()).toEqual([]);
+});
+
 it('a shared run pauses while the tables are rebuilt', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());

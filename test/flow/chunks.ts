@@ -24,10 +24,16 @@ export const oneGroup = ({ endpoint, body }: { readonly endpoint: string; readon
     ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a', url: 'u' }] }
     : undefined;
 
+interface WorkAs {
+  readonly warehouse?: Warehouse;
+  /** The config of the worker, if it is another one. */
+  readonly yaml?: string;
+}
+
 export interface Shared {
   readonly orders: readonly ChunkOrder[];
   /** Carries out a chunk as a worker of its own would. */
-  readonly work: (order: ChunkOrder | undefined, as?: { readonly warehouse?: Warehouse }) => Promise<ChunkResult>;
+  readonly work: (order: ChunkOrder | undefined, as?: WorkAs) => Promise<ChunkResult>;
 }
 
 /** A run of the only sync, prepared, in another warehouse's stead where one is given, and handed over in chunks. */
@@ -36,11 +42,15 @@ export async function shared(
   yaml: string,
   { chunkSize, warehouse: own = scene.warehouse }: { readonly chunkSize: number; readonly warehouse?: Warehouse },
 ): Promise<Shared> {
-  const read = await configOf(yaml, scene.sandbox.url);
-  const [definition] = read.syncs;
-  if (!definition) throw new Error('no sync');
+  const readConfig = async (text: string) => {
+    const config = await configOf(text, scene.sandbox.url);
+    const [first] = config.syncs;
+    if (!first) throw new Error('no sync');
+    return { config, definition: first };
+  };
+  const { config: read, definition } = await readConfig(yaml);
   let workers = 0;
-  const invocation = (warehouse: Warehouse): Promise<Invocation> => {
+  const invocation = (warehouse: Warehouse, config = read): Promise<Invocation> => {
     const effects: FlowEffects = {
       now: scene.clock.now,
       sleep: scene.clock.sleep,
@@ -49,7 +59,7 @@ export async function shared(
       onProgress: () => undefined,
       onNotice: (it) => scene.notices.push(it),
     };
-    return openInvocation(read, warehouse, effects);
+    return openInvocation(config, warehouse, effects);
   };
   const { signal } = new AbortController();
   const it = await invocation(own);
@@ -70,11 +80,12 @@ export async function shared(
   expect(ended).toBe('shared');
   return {
     orders,
-    work: async (order, { warehouse = scene.warehouse } = {}) => {
+    work: async (order, { warehouse = scene.warehouse, yaml: ownYaml = yaml } = {}) => {
       if (!order) throw new Error('no such chunk');
-      const worker = await invocation(warehouse);
+      const its = await readConfig(ownYaml);
+      const worker = await invocation(warehouse, its.config);
       try {
-        return await executeChunk(worker, definition, order, signal);
+        return await executeChunk(worker, its.definition, order, signal);
       } finally {
         await worker.close();
       }

@@ -28,7 +28,10 @@ export const schedule = command({
       type: 'flag',
       about: 'Print the next ten firings of each sync and exit; needs no database and no token.',
     },
-    redrive: { type: 'flag', about: 'Requeue the jobs that were given up, all or those of the named syncs, and exit.' },
+    redrive: {
+      type: 'flag',
+      about: 'Requeue the jobs that were given up, of the named syncs or of all that did not complete since, and exit.',
+    },
   },
   positionals: {
     names: { takes: 'many', completes: 'syncs', about: 'Only these syncs, with --explain or --redrive.' },

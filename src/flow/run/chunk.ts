@@ -19,6 +19,7 @@ import {
   assertLease,
   assertNoRebuild,
   CHUNK_LEASES,
+  expiredForMs,
   type Lease,
   releaseLease,
   removeLeases,
@@ -26,6 +27,7 @@ import {
   syncLease,
 } from '../../ledger/lease.ts';
 import { moveRequests } from '../../ledger/requests.ts';
+import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { deleteCounter } from '../../control/budget/shared-budget.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
@@ -37,6 +39,7 @@ import { concludeRun } from './conclude.ts';
 import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
 import { holderOf, type Invocation } from './invocation.ts';
 import { chunkBudget, sharedRunCounter } from '../../control/budget/budget.ts';
+import { refreshHash } from '../prepare/plan-hash.ts';
 import { rereadMaxAges } from '../prepare/plan-sync.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { openSegment } from './segment.ts';
@@ -61,6 +64,8 @@ export type ChunkResult =
     }
   /** The run was taken over or has ended, so there is nothing to do. */
   | { readonly as: 'void' }
+  /** The run must not continue in chunks, for this reason; the job of its sync takes it over. */
+  | { readonly as: 'outdated'; readonly because: string }
   /** The signal stopped the chunk; another worker continues it. */
   | { readonly as: 'stopped' };
 
@@ -79,8 +84,12 @@ export async function executeChunk(
   // A worker that died after the end of the run did not enqueue what follows it.
   if (known?.state === 'concluded') return concludedBefore(known);
   const parent: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
-  if (known?.runState !== 'running' || !(await retryTransient(() => renewLease(ops, parent), effects)))
-    return { as: 'void' };
+  if (known?.runState !== 'running') return { as: 'void' };
+  const idleMs = await retryTransient(() => expiredForMs(ops, parent), effects);
+  if (idleMs === undefined) return { as: 'void' };
+  const because = outdatedBecause(definition, known.run, idleMs);
+  if (because !== undefined) return { as: 'outdated', because };
+  if (!(await retryTransient(() => renewLease(ops, parent), effects))) return { as: 'void' };
   // The lease may have expired meanwhile, and a rebuild or an erasure relies on no run being active.
   await retryTransient(() => assertNoRebuild(ops), effects);
   const holder = holderOf(effects);
@@ -113,6 +122,20 @@ export async function executeChunk(
   } finally {
     await held.end();
   }
+}
+
+/**
+ * Why no worker with this definition may work on the run; undefined if it may. Under another definition, it would send
+ * removed requests, and would move watermarks over days that the run never requested.
+ */
+function outdatedBecause(
+  definition: SyncDefinition,
+  { definitionHash }: ChunkOfRun['run'],
+  idleMs: number,
+): string | undefined {
+  const hashes = [definition.hash, refreshHash(definition, {})];
+  if (!hashes.includes(definitionHash)) return 'its run has another definition than the config';
+  return idleMs >= CONTINUED_WITHIN_MS ? 'no worker executed its run for 24 hours' : undefined;
 }
 
 /**
