@@ -7,6 +7,11 @@ const post = {
   post_urn_value: columnFrom('pronet_posts', 'urn_value'),
 };
 
+/** SQL for the profile of each post by the requests that returned it: a post inside a profile does not name its author. */
+export const photosharePostOwners = `(
+      select o.post_id, min(o.user_id) as "user_id" from "photoshare_user_posts" o where o.user_id is not null group by o.post_id
+    )`;
+
 export const postViews = [
   view(
     'pronet_post_overview',
@@ -211,7 +216,7 @@ export const postViews = [
       p.created_at,
       p.type,
       p.text,
-      p.user_id,
+      coalesce(p.user_id, owner.user_id) as "user_id",
       coalesce(p.user_name, u.name) as "user_name",
       coalesce(p.user_alias, u.alias) as "user_alias",
       u.follower_count as "user_follower_count",
@@ -231,7 +236,8 @@ export const postViews = [
       p._first_seen_at as "first_seen_at",
       p._changed_at as "changed_at"
     from "photoshare_posts" p
-    left join "photoshare_users" u on u.id = p.user_id`,
+    left join ${photosharePostOwners} owner on owner.post_id = p.id
+    left join "photoshare_users" u on u.id = coalesce(p.user_id, owner.user_id)`,
   ),
   view(
     'photoshare_user_post_overview',
