@@ -212,4 +212,16 @@ eachWarehouse('costs', (open) => {
     // As many rows as requests, so the token is certain although no single match is.
     expect(await rowsOf('select is_ours from sluice.balance_forecast')).toEqual([{ is_ours: true }]);
   });
+
+  it('divide the points of all requests by their items, though the log has only some of the requests', async () => {
+    const answer = { loaded: 10, newRows: 5, quarantined: 0 };
+    const [first, second] = [asked(1, { points: 10, answer }), asked(2, { points: 10, answer, at: BEGAN + 1 })];
+    const rows = [logged(1, { cost: 10, request: second })];
+    await writeHistory(warehouse, { rows, requests: [first, second] });
+    const each = { points_per_loaded: 1, points_per_new_row: 2 };
+    for (const view of ['sync_costs', 'run_costs'])
+      expect(await rowsOf(`select points_per_loaded, points_per_new_row from sluice.${view}`)).toEqual([each]);
+    const { syncs } = await readCosts(warehouse, undefined, NOW);
+    expect(syncs).toMatchObject([{ points: 10, ledgerPoints: 20, pointsPerLoaded: 1, pointsPerNewRow: 2 }]);
+  });
 });
