@@ -143,7 +143,7 @@ export const profileViews = [
         max(l.created_at) as "last_at",
         (avg(l.like_count) filter (where l.like_count >= 0))::double precision as "likes",
         (avg(l.comment_count) filter (where l.comment_count >= 0))::double precision as "comments",
-        (avg(l.like_count + l.comment_count) filter (where l.like_count >= 0 and l.comment_count >= 0))::double precision as "engagement"
+        (avg(l.like_count::numeric + l.comment_count) filter (where l.like_count >= 0 and l.comment_count >= 0))::double precision as "engagement"
       from "photoshare_posts" l
       left join ${photosharePostOwners} owner on owner.post_id = l.id
       group by 1
