@@ -109,4 +109,36 @@ eachWarehouse('posts', (open) => {
       { urn_value: 'usual', reaction_count: '5', other_reaction_count: '3', like_count: '2', engagement_count: '9' },
     ]);
   });
+
+  it('are reposts also if the original is unknown', async () => {
+    const warehouse = await open();
+    const post = (urn_value: string, more: Readonly<Record<string, unknown>>) => ({
+      urn_type: 'activity',
+      urn_value,
+      repost_urn_value: null,
+      is_empty_repost: null,
+      extra: null,
+      _detail: 'full',
+      ...machinery(BEGAN),
+      ...more,
+    });
+    await fill(warehouse, 'sluice.pronet_posts', [
+      post('a post', {}),
+      post('another', { is_empty_repost: false, extra: { odd: 1, repost: {} } }),
+      post('empty', { is_empty_repost: true }),
+      post('known', { repost_urn_value: 'x' }),
+      post('unnamed', { is_empty_repost: false, extra: { repost: { text: 'words' } } }),
+    ]);
+    const reposts = await select<{ urn_value: string; is_repost: boolean }>(
+      warehouse,
+      'select urn_value, is_repost from sluice.pronet_post_overview order by 1',
+    );
+    expect(reposts.map((it) => [it.urn_value, it.is_repost])).toEqual([
+      ['a post', false],
+      ['another', false],
+      ['empty', true],
+      ['known', true],
+      ['unnamed', true],
+    ]);
+  });
 });
