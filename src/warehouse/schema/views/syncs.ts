@@ -1,5 +1,14 @@
 /** Views of syncs and their runs, for readers without a right to the operations tables. */
-import { sync, endpoint, request_key, run_id, items, NEWEST_BY_SYNC, RUN_STATE, RUN_ERROR } from './sync-columns.ts';
+import {
+  sync,
+  endpoint,
+  request_key,
+  run_id,
+  itemsAtEnd,
+  NEWEST_BY_SYNC,
+  RUN_STATE,
+  RUN_ERROR,
+} from './sync-columns.ts';
 import { bigint, timestamp, numeric, ratio, text, view, identifier, personal } from './view.ts';
 
 /** SQL condition that a sample (`sync --limit`) left a request out without sending it. A split request has a next step. */
@@ -125,13 +134,15 @@ export const syncViews = [
       fresh: bigint('Number of requests that a stored answer served without sending.'),
       asked: bigint('Number of requests sent, each counted once, even with several attempts.'),
       stored: bigint('Number of stored answers.'),
-      ...items,
+      ...itemsAtEnd,
       failed: bigint('Number of requests that ended without a usable answer.'),
       missing: bigint('Number of requests for an entity that the service does not know.'),
       truncated: bigint('Number of full slices that could not be split further, so more items may exist.'),
       points: numeric('Points spent: as charged by the service if known, otherwise by the price list.'),
       error: personal(text('Reason why the run ended early; null if it did not.')),
-      changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
+      changed: bigint(
+        'Number of loaded items that changed existing rows, counted when the run ended; null if not counted.',
+      ),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
       scope: text(
         'Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.',
