@@ -10,7 +10,7 @@ export interface Report {
   readonly money?: Money;
   readonly syncs: readonly SyncState[];
   /** The current checks that fail or could not run, those of severity error first. */
-  readonly failingChecks: readonly FailingCheck[];
+  readonly failingChecks: readonly ReportedCheck[];
   readonly coverage: readonly Coverage[];
   readonly truncated: readonly TruncatedSlice[];
   readonly growth: readonly TableGrowth[];
@@ -75,7 +75,7 @@ export interface SyncState {
   readonly byDay: readonly (string | null)[];
 }
 
-export interface FailingCheck {
+export interface ReportedCheck {
   readonly sync: string;
   readonly name: string;
   /** `error` if its failure ends a run with exit code 4, otherwise `warn`. */

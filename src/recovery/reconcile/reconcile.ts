@@ -173,7 +173,7 @@ export async function readReconciliation(
   const tables = reconcileTables({ schema, ops });
   const { log, runs, requests, answers, matches } = tables;
   const from = sql`${since.toISOString()}::timestamptz`;
-  // Of rows that were matched by their order, only the sum is certain.
+  // For rows that were matched by their order, only the sum is certain.
   const isCertain = sql`m.match_kind in ('identifier', 'only_candidate')`;
   const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
     with entries as (

@@ -24,7 +24,7 @@ interface LoggedSource {
 export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text, '(not reported)')`;
 
 /**
- * SQL condition that a match is certain by itself. Of rows that were matched by their order, only the sum is certain, so
+ * SQL condition that a match is certain by itself. For rows that were matched by their order, only the sum is certain, so
  * each of them counts as ambiguous.
  */
 export const isCertainMatch = (match: string): string => `${match}.match_kind in ('identifier', 'only_candidate')`;
