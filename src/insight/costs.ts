@@ -16,7 +16,7 @@ import {
   readSavings,
   type RunCosts,
 } from './cost-details.ts';
-import type { ReconcileDb } from '../ledger/match-log.ts';
+import { type ReconcileDb, reconcileTables } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
 /** Sums over rows of the request log, with the points that the service charged. */
@@ -43,7 +43,7 @@ export interface SyncCosts extends CostSums {
   readonly answers: number;
   readonly loaded: number;
   readonly newRows: number;
-  /** By the log if it has these requests, otherwise by the ledger; null if there is nothing to divide by. */
+  /** Each request by the log if it has it, otherwise by the ledger; null if there is nothing to divide by. */
   readonly pointsPerLoaded: number | null;
   readonly pointsPerNewRow: number | null;
   /** Points for all answers, and for those that contained nothing new. */
@@ -209,10 +209,11 @@ const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorte
 
 /** The figures of the view sync_costs, limited to what was sent, received and logged since a day. Most expensive first. */
 async function readSyncs(
-  { db, ops }: ReconcileDb,
+  { db, schema, ops }: ReconcileDb,
   since: string | undefined,
   { bought, logged }: CostSources,
 ): Promise<SyncCosts[]> {
+  const { log, requests, matches } = reconcileTables({ schema, ops });
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<SyncCosts>`
     with logged as (
@@ -220,8 +221,13 @@ async function readSyncs(
         sum(failed_points) as failed_points
       from ${loggedRows(logged)} where is_counted group by 1, 2
     ), ledger as (
-      select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points
-      from ${sql.table(`${ops}.requests`)} where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
+      select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points,
+        sum(coalesce(charged, points)) filter (where i.request_id is null) as unlogged_points
+      from ${requests} q left join (
+        select m.request_id from ${matches} m join ${log} c on c.id = m.log_id
+        where m.match_kind in ('identifier', 'only_candidate') group by m.request_id
+      ) i on i.request_id = q.id
+      where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
     ), bought as (
       select sync, endpoint, sum(answers) as answers, sum(points) as points, sum(loaded) as loaded,
         sum(new_rows) as new_rows, sum(nothing_new) as nothing_new
@@ -231,10 +237,10 @@ async function readSyncs(
       coalesce(l.failed_requests, 0)::float8 as "failedRequests", coalesce(l.failed_points, 0)::float8 as "failedPoints",
       coalesce(k.points, 0)::float8 as "ledgerPoints", coalesce(b.answers, 0)::float8 as answers,
       coalesce(b.loaded, 0)::float8 as loaded, coalesce(b.new_rows, 0)::float8 as "newRows",
-      (coalesce(l.points, k.points) / nullif(b.loaded, 0))::float8 as "pointsPerLoaded",
-      (coalesce(l.points, k.points) / nullif(b.new_rows, 0))::float8 as "pointsPerNewRow",
+      (p.points / nullif(b.loaded, 0))::float8 as "pointsPerLoaded", (p.points / nullif(b.new_rows, 0))::float8 as "pointsPerNewRow",
       coalesce(b.points, 0)::float8 as "answerPoints", coalesce(b.nothing_new, 0)::float8 as "nothingNewPoints"
     from logged l full join ledger k using (sync, endpoint) full join bought b using (sync, endpoint)
+    cross join lateral (select coalesce(l.points + k.unlogged_points, l.points, k.unlogged_points) as points) p
     order by coalesce(l.points, 0) desc, coalesce(k.points, 0) desc, sync, endpoint`.execute(db);
   return rows;
 }

@@ -4,6 +4,7 @@ import { DAY_MS, dayOf } from '../day.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
 import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './failures/lost-answers.ts';
+import { unreadableSum } from './failures/unreadable-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { moveRequests } from './requests.ts';
@@ -203,7 +204,7 @@ export async function setQuote(ops: Ops, runId: string, quote: QuotedPoints): Pr
     .execute();
 }
 
-/** Returns the requests that may have been charged without an answer. */
+/** Returns the requests that may have been charged without an answer. A killed run did not count its requests and answers. */
 async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
   await recordLosses(
     ops,
@@ -212,7 +213,13 @@ async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> 
   );
   const lost = await moveRequests(ops, { id }, ['sent', 'in_doubt'], 'abandoned');
   await moveRequests(ops, { id }, ['planned'], 'abandoned');
-  await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
+  const unreadable = (await unreadableSum(ops, id)).requests;
+  await ops
+    .updateTable('runs')
+    .set({ state: 'abandoned', ended_at: now })
+    .set(counterColumns({ ...(await readRunCounters(ops, id)), unreadable }))
+    .where('id', '=', id)
+    .execute();
   return lost;
 }
 
@@ -256,6 +263,12 @@ export async function readRunCounters(ops: Ops, runId: string): Promise<RunCount
 const mapCounters = <From, To>(counters: Readonly<Record<RunCounter, From>>, convert: (value: From) => To) =>
   Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, convert(value)])) as Record<RunCounter, To>;
 
+/** The counters that the row of a run has. */
+const counterColumns = (counters: RunCounters) => {
+  const { sent: _sent, inDoubt: _inDoubt, left: _left, answers: stored, ...counts } = mapCounters(counters, String);
+  return { ...counts, stored };
+};
+
 /** Records how a run ended, with its counters. */
 export async function endRun(
   ops: Ops,
@@ -263,11 +276,10 @@ export async function endRun(
   end: { readonly state: RunState; readonly exitCode: number; readonly error: string | null; readonly at: Date },
   counters: RunCounters,
 ): Promise<void> {
-  const { sent: _sent, inDoubt: _inDoubt, left: _left, answers: stored, ...counts } = mapCounters(counters, String);
   await ops
     .updateTable('runs')
     .set({ state: end.state, exit_code: String(end.exitCode), error: end.error, ended_at: end.at.toISOString() })
-    .set({ ...counts, stored })
+    .set(counterColumns(counters))
     .where('id', '=', runId)
     .execute();
 }

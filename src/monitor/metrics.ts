@@ -34,7 +34,7 @@ export const metrics = {
     labels: ['sync'],
   },
   sluice_sync_items: {
-    help: 'Items in the answers of the sync’s runs that ended, by their result: loaded, unchanged, superseded or quarantined.',
+    help: 'Items in the answers of the sync’s runs, counted when each run ended, by their result: loaded, unchanged, superseded or quarantined.',
     labels: ['sync', 'result'],
   },
   sluice_requests: {

@@ -6,7 +6,7 @@ import { lastDays } from './figures.ts';
 import { readCalls, readSlowest } from './reading/calls.ts';
 import { readMoney } from './reading/money.ts';
 import type { ReportSource } from './reading/rows.ts';
-import { readDrift, readQuality, readQuarantine, readSlices, readSyncs } from './reading/syncs.ts';
+import { readDrift, readFailingChecks, readQuality, readQuarantine, readSlices, readSyncs } from './reading/syncs.ts';
 import { readGrowth } from './reading/tables.ts';
 import type { Report } from './report.ts';
 import { LOG_TABLE } from '../service/request-log/request-log.ts';
@@ -40,6 +40,7 @@ export function readReport(
         days: source.days,
         ...(money && { money }),
         syncs: await readSyncs(source),
+        failingChecks: await readFailingChecks(source),
         ...(await readSlices(source)),
         growth: await readGrowth(source),
         quality: await readQuality(source),
@@ -68,6 +69,7 @@ export const emptyReport = (schema: string, now: Date): Report => ({
   schema,
   days: lastDays(FEWEST_DAYS, now),
   syncs: [],
+  failingChecks: [],
   coverage: [],
   truncated: [],
   growth: [],

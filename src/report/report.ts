@@ -9,6 +9,8 @@ export interface Report {
   /** Absent if the request log was never read. */
   readonly money?: Money;
   readonly syncs: readonly SyncState[];
+  /** The current checks that fail or could not run, those of severity error first. */
+  readonly failingChecks: readonly ReportedCheck[];
   readonly coverage: readonly Coverage[];
   readonly truncated: readonly TruncatedSlice[];
   readonly growth: readonly TableGrowth[];
@@ -71,6 +73,15 @@ export interface SyncState {
   readonly runs: number;
   /** The worst state of a run on each day shown; null without a run. */
   readonly byDay: readonly (string | null)[];
+}
+
+export interface ReportedCheck {
+  readonly sync: string;
+  readonly name: string;
+  /** `error` if its failure ends a run with exit code 4, otherwise `warn`. */
+  readonly severity: string;
+  readonly message: string;
+  readonly allowed: string;
 }
 
 export interface Coverage {

@@ -54,6 +54,19 @@ describe('the plan', () => {
       expect(
         await select(scene.warehouse, "select state from sluice_ops.runs where sync = 'filings' order by id"),
       ).toEqual([{ state: 'abandoned' }, { state: 'complete' }]);
+      const [counted] = await select(
+        scene.warehouse,
+        'select stored::int, received::int, loaded::int, points::float8, asked::int from sluice.sync_runs where run_id = 1',
+      );
+      const [bought] = await select(
+        scene.warehouse,
+        `select count(a.id)::int as stored, sum(a.received)::int as received, sum(a.loaded)::int as loaded,
+           (select sum(points)::float8 from sluice_ops.requests where run_id = 1) as points,
+           (select count(*)::int from sluice_ops.requests where run_id = 1 and attempts > 0) as asked
+         from sluice_ops.answers a where a.run_id = 1`,
+      );
+      expect(counted).toEqual(bought);
+      expect(counted).toMatchObject({ stored: 2, received: expect.toSatisfy((items: number) => items > 0) });
       expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-04' }));
     },
   );

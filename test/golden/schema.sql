@@ -2022,8 +2022,8 @@ create view sluice."balance_forecast" (
                                    FROM fact_request_costs
                                   WHERE fact_request_costs.started_at > (e.newest_at - '720:00:00'::interval) OR fact_request_costs.started_at IS NULL) c
                              LEFT JOIN ( SELECT k.log_id,
-                                    min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
-                                    COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+                                    min(k.request_id) FILTER (WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])) AS request_id,
+                                    COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])), 'ambiguous'::text) AS match_kind
                                    FROM request_cost_matches k
                                   GROUP BY k.log_id) m ON m.log_id = c.id
                              LEFT JOIN requests q ON q.id = m.request_id
@@ -2193,8 +2193,8 @@ create view sluice."charged_failures" (
                           WHERE (fact_request_costs.id IN ( SELECT candidates.log_id
                                    FROM candidates))) c
                      LEFT JOIN ( SELECT k.log_id,
-                            min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
-                            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+                            min(k.request_id) FILTER (WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])) AS request_id,
+                            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])), 'ambiguous'::text) AS match_kind
                            FROM ( SELECT request_cost_matches.request_id,
                                     request_cost_matches.log_id,
                                     request_cost_matches.match_kind,
@@ -2765,7 +2765,7 @@ create view sluice."logged_requests" (
   "run_id" bigint,
   -- Request in the ledger; null if not certain.
   "request_id" bigint,
-  -- Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).
+  -- Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates, or matched by time order alone) or none (not in this ledger).
   "match" text,
   -- Identifier of the token; `(not reported)` if the log has none.
   "token" text,
@@ -2835,8 +2835,8 @@ create view sluice."logged_requests" (
         END AS tags
    FROM fact_request_costs c
      LEFT JOIN ( SELECT k.log_id,
-            min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
-            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
+            min(k.request_id) FILTER (WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])) AS request_id,
+            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])), 'ambiguous'::text) AS match_kind
            FROM request_cost_matches k
           GROUP BY k.log_id) m ON m.log_id = c.id
      LEFT JOIN requests q ON q.id = m.request_id
@@ -3417,7 +3417,7 @@ create view sluice."photoshare_post_overview" (
   "reshare_count" bigint,
   -- Number of views of a video; null if never reported.
   "view_count" bigint,
-  -- Sum of likes, comments and reshares. Hidden and unreported numbers count as 0.
+  -- Sum of likes, comments and reshares. Hidden and unreported numbers count as 0. Null beyond bigint.
   "engagement_count" bigint,
   -- Likes and comments per follower of the author; null if one of the three is hidden or unknown.
   "engagement_rate" double precision,
@@ -3440,7 +3440,7 @@ create view sluice."photoshare_post_overview" (
     p.created_at,
     p.type,
     p.text,
-    p.user_id,
+    COALESCE(p.user_id, owner.user_id) AS user_id,
     COALESCE(p.user_name, u.name) AS user_name,
     COALESCE(p.user_alias, u.alias) AS user_alias,
     u.follower_count AS user_follower_count,
@@ -3448,9 +3448,12 @@ create view sluice."photoshare_post_overview" (
     p.comment_count,
     p.reshare_count,
     p.view_count,
-    GREATEST(p.like_count, 0::bigint) + GREATEST(p.comment_count, 0::bigint) + GREATEST(p.reshare_count, 0::bigint) AS engagement_count,
         CASE
-            WHEN p.like_count >= 0 AND p.comment_count >= 0 AND u.follower_count > 0 THEN (p.like_count + p.comment_count)::double precision / u.follower_count::double precision
+            WHEN (GREATEST(p.like_count, 0::bigint)::numeric + GREATEST(p.comment_count, 0::bigint)::numeric + GREATEST(p.reshare_count, 0::bigint)::numeric) <= '9223372036854775807'::bigint::numeric THEN (GREATEST(p.like_count, 0::bigint)::numeric + GREATEST(p.comment_count, 0::bigint)::numeric + GREATEST(p.reshare_count, 0::bigint)::numeric)::bigint
+            ELSE NULL::bigint
+        END AS engagement_count,
+        CASE
+            WHEN p.like_count >= 0 AND p.comment_count >= 0 AND u.follower_count > 0 THEN (p.like_count::numeric + p.comment_count::numeric)::double precision / u.follower_count::double precision
             ELSE NULL::double precision
         END AS engagement_rate,
     p.media_count,
@@ -3460,7 +3463,12 @@ create view sluice."photoshare_post_overview" (
     p._first_seen_at AS first_seen_at,
     p._changed_at AS changed_at
    FROM photoshare_posts p
-     LEFT JOIN photoshare_users u ON u.id = p.user_id;
+     LEFT JOIN ( SELECT o.post_id,
+            min(o.user_id) AS user_id
+           FROM photoshare_user_posts o
+          WHERE o.user_id IS NOT NULL
+          GROUP BY o.post_id) owner ON owner.post_id = p.id
+     LEFT JOIN photoshare_users u ON u.id = COALESCE(p.user_id, owner.user_id);
 
 -- Posts of the photo-sharing network, as they were: one row per post and version. A version begins when an answer shows a change. Image addresses are not included. Foreign keys by time: user_id to photoshare_users_history.
 create view sluice."photoshare_posts_history" (
@@ -3777,7 +3785,7 @@ create view sluice."photoshare_user_overview" (
             WHEN u.media_count >= 0 AND t.age_days >= 0 THEN u.media_count::double precision / GREATEST(t.age_days, 1)::double precision
             ELSE NULL::double precision
         END AS posts_per_day,
-    p.posts AS loaded_post_count,
+    COALESCE(p.posts, 0::bigint) AS loaded_post_count,
     p.last_at AS last_post_at,
     p.likes AS mean_like_count,
     p.comments AS mean_comment_count,
@@ -3799,13 +3807,19 @@ create view sluice."photoshare_user_overview" (
                           WHERE d.user_id = u.id
                           ORDER BY d.date DESC
                          LIMIT 1)) AS counted_at) c) t
-     CROSS JOIN LATERAL ( SELECT count(*) AS posts,
+     LEFT JOIN ( SELECT COALESCE(l.user_id, owner.user_id) AS user_id,
+            count(*) AS posts,
             max(l.created_at) AS last_at,
             avg(l.like_count) FILTER (WHERE l.like_count >= 0)::double precision AS likes,
             avg(l.comment_count) FILTER (WHERE l.comment_count >= 0)::double precision AS comments,
-            avg(l.like_count + l.comment_count) FILTER (WHERE l.like_count >= 0 AND l.comment_count >= 0)::double precision AS engagement
+            avg(l.like_count::numeric + l.comment_count::numeric) FILTER (WHERE l.like_count >= 0 AND l.comment_count >= 0)::double precision AS engagement
            FROM photoshare_posts l
-          WHERE l.user_id = u.id) p;
+             LEFT JOIN ( SELECT o.post_id,
+                    min(o.user_id) AS user_id
+                   FROM photoshare_user_posts o
+                  WHERE o.user_id IS NOT NULL
+                  GROUP BY o.post_id) owner ON owner.post_id = l.id
+          GROUP BY (COALESCE(l.user_id, owner.user_id))) p ON p.user_id = u.id;
 
 -- Posts that requests for a profile returned, with profile and post: one row per requested profile and post.
 create view sluice."photoshare_user_post_overview" (
@@ -5200,7 +5214,7 @@ create view sluice."pronet_post_overview" (
   "author_url" text,
   -- The line under the author’s name. Personal data.
   "author_headline" text,
-  -- Whether the post is a repost of another.
+  -- Whether the post is a repost of another, also if the other is unknown.
   "is_repost" boolean,
   -- Whether the post repeats another without text of its own.
   "is_empty_repost" boolean,
@@ -5214,23 +5228,23 @@ create view sluice."pronet_post_overview" (
   "comment_count" bigint,
   -- Number of times the post was shared; negative if hidden, null if never reported.
   "share_count" bigint,
-  -- Number of reactions of all types, without hidden ones; null if reactions are not reported.
+  -- Number of reactions of all types, without hidden ones; null if reactions are not reported, or beyond bigint.
   "reaction_count" bigint,
-  -- Number of reactions of type like; null if reactions are not reported.
+  -- Number of reactions of type like; null if reactions are not reported, or beyond bigint.
   "like_count" bigint,
-  -- Number of reactions of type praise; null if reactions are not reported.
+  -- Number of reactions of type praise; null if reactions are not reported, or beyond bigint.
   "praise_count" bigint,
-  -- Number of reactions of type empathy; null if reactions are not reported.
+  -- Number of reactions of type empathy; null if reactions are not reported, or beyond bigint.
   "empathy_count" bigint,
-  -- Number of reactions of type interest; null if reactions are not reported.
+  -- Number of reactions of type interest; null if reactions are not reported, or beyond bigint.
   "interest_count" bigint,
-  -- Number of reactions of type appreciation; null if reactions are not reported.
+  -- Number of reactions of type appreciation; null if reactions are not reported, or beyond bigint.
   "appreciation_count" bigint,
-  -- Number of reactions of type entertainment; null if reactions are not reported.
+  -- Number of reactions of type entertainment; null if reactions are not reported, or beyond bigint.
   "entertainment_count" bigint,
-  -- Number of reactions of other types; null if reactions are not reported.
+  -- Number of reactions of other types; null if reactions are not reported, or beyond bigint.
   "other_reaction_count" bigint,
-  -- Sum of reactions, comments and shares. Hidden and unreported numbers count as 0.
+  -- Sum of reactions, comments and shares. Hidden and unreported numbers count as 0. Null beyond bigint.
   "engagement_count" bigint,
   -- Number of people and organizations that the post mentions; null if not reported.
   "mention_count" bigint,
@@ -5269,7 +5283,7 @@ create view sluice."pronet_post_overview" (
     COALESCE(p.author_alias, person.alias, organization.alias) AS author_alias,
     COALESCE(p.author_url, person.url, organization.url) AS author_url,
     COALESCE(p.author_headline, person.headline, organization.headline) AS author_headline,
-    p.repost_urn_value IS NOT NULL AS is_repost,
+    p.repost_urn_value IS NOT NULL OR p.is_empty_repost IS TRUE OR COALESCE((p.extra -> 'repost'::text) <> '{}'::jsonb, false) AS is_repost,
     p.is_empty_repost,
     p.repost_urn_type,
     p.repost_urn_value,
@@ -5277,38 +5291,73 @@ create view sluice."pronet_post_overview" (
     p.comment_count,
     p.share_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r."all"
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r."all" <= '9223372036854775807'::bigint::numeric THEN r."all"::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS reaction_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r."like"
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r."like" <= '9223372036854775807'::bigint::numeric THEN r."like"::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS like_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r.praise
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r.praise <= '9223372036854775807'::bigint::numeric THEN r.praise::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS praise_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r.empathy
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r.empathy <= '9223372036854775807'::bigint::numeric THEN r.empathy::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS empathy_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r.interest
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r.interest <= '9223372036854775807'::bigint::numeric THEN r.interest::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS interest_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r.appreciation
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r.appreciation <= '9223372036854775807'::bigint::numeric THEN r.appreciation::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS appreciation_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r.entertainment
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r.entertainment <= '9223372036854775807'::bigint::numeric THEN r.entertainment::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS entertainment_count,
         CASE
-            WHEN p.reactions_count IS NOT NULL THEN r.other
+            WHEN p.reactions_count IS NOT NULL THEN
+            CASE
+                WHEN r.other <= '9223372036854775807'::bigint::numeric THEN r.other::bigint
+                ELSE NULL::bigint
+            END
             ELSE NULL::bigint
         END AS other_reaction_count,
-    GREATEST(p.comment_count, 0::bigint) + GREATEST(p.share_count, 0::bigint) + r."all" AS engagement_count,
+        CASE
+            WHEN (GREATEST(p.comment_count, 0::bigint)::numeric + GREATEST(p.share_count, 0::bigint)::numeric + r."all") <= '9223372036854775807'::bigint::numeric THEN (GREATEST(p.comment_count, 0::bigint)::numeric + GREATEST(p.share_count, 0::bigint)::numeric + r."all")::bigint
+            ELSE NULL::bigint
+        END AS engagement_count,
     p.mentioned_count AS mention_count,
     p.images_count AS image_count,
     p.video_url IS NOT NULL AS has_video,
@@ -5323,14 +5372,14 @@ create view sluice."pronet_post_overview" (
      LEFT JOIN pronet_users person ON person.urn_type = p.author_urn_type AND person.urn_value = p.author_urn_value
      LEFT JOIN pronet_companies organization ON organization.urn_type = p.author_urn_type AND organization.urn_value = p.author_urn_value
      LEFT JOIN pronet_posts repeated ON repeated.urn_type = p.repost_urn_type AND repeated.urn_value = p.repost_urn_value
-     CROSS JOIN LATERAL ( SELECT COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'like'::text), 0::numeric)::bigint AS "like",
-            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'praise'::text), 0::numeric)::bigint AS praise,
-            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'empathy'::text), 0::numeric)::bigint AS empathy,
-            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'interest'::text), 0::numeric)::bigint AS interest,
-            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'appreciation'::text), 0::numeric)::bigint AS appreciation,
-            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'entertainment'::text), 0::numeric)::bigint AS entertainment,
-            COALESCE(sum(l.count) FILTER (WHERE (lower(l.type) <> ALL (ARRAY['like'::text, 'praise'::text, 'empathy'::text, 'interest'::text, 'appreciation'::text, 'entertainment'::text])) OR l.type IS NULL), 0::numeric)::bigint AS other,
-            COALESCE(sum(l.count), 0::numeric)::bigint AS "all"
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'like'::text), 0::numeric) AS "like",
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'praise'::text), 0::numeric) AS praise,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'empathy'::text), 0::numeric) AS empathy,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'interest'::text), 0::numeric) AS interest,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'appreciation'::text), 0::numeric) AS appreciation,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'entertainment'::text), 0::numeric) AS entertainment,
+            COALESCE(sum(l.count) FILTER (WHERE (lower(l.type) <> ALL (ARRAY['like'::text, 'praise'::text, 'empathy'::text, 'interest'::text, 'appreciation'::text, 'entertainment'::text])) OR l.type IS NULL), 0::numeric) AS other,
+            COALESCE(sum(l.count), 0::numeric) AS "all"
            FROM pronet_post_reactions l
           WHERE l.post_urn_type = p.urn_type AND l.post_urn_value = p.urn_value AND l.count >= 0) r;
 
@@ -6045,7 +6094,7 @@ create view sluice."pronet_user_overview" (
   "school_end_year" integer,
   -- Number of loaded groups that show the person as a member.
   "group_count" bigint,
-  -- Number of searches that returned the person.
+  -- Number of searches that returned the person. A search of several syncs counts once.
   "search_count" bigint,
   -- Highest detail of any observation of the person so far: reference, preview or full.
   "detail" text,
@@ -6073,7 +6122,7 @@ create view sluice."pronet_user_overview" (
     ( SELECT count(*) AS count
            FROM pronet_group_members m
           WHERE m.user_urn_type = u.urn_type AND m.user_urn_value = u.urn_value) AS group_count,
-    ( SELECT count(*) AS count
+    ( SELECT count(DISTINCT h.request_key) AS count
            FROM pronet_user_search_hits h
           WHERE h.user_urn_type = u.urn_type AND h.user_urn_value = u.urn_value) AS search_count,
     u._detail AS detail,
@@ -6434,7 +6483,7 @@ create view sluice."run_costs" (
   "new_rows" bigint,
   -- Points for answers without anything new: all items equal their stored rows, or there are no items.
   "nothing_new_points" numeric,
-  -- Points per item that created or changed a row, by the log if it has these requests, otherwise by the ledger; null without such items.
+  -- Points per item that created or changed a row. Each request counts by the log if it has it, otherwise by the ledger. Null without such items.
   "points_per_loaded" double precision,
   -- Points per new row, from the same source; null without new rows.
   "points_per_new_row" double precision
@@ -6462,8 +6511,8 @@ create view sluice."run_costs" (
     COALESCE(a.loaded, 0::bigint) AS loaded,
     COALESCE(a.new_rows, 0::bigint) AS new_rows,
     COALESCE(a.nothing_new_points, 0::numeric) AS nothing_new_points,
-    (COALESCE(l.points, r.points) / NULLIF(a.loaded, 0)::numeric)::double precision AS points_per_loaded,
-    (COALESCE(l.points, r.points) / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row
+    (COALESCE(l.points + u.points, l.points, u.points) / NULLIF(a.loaded, 0)::numeric)::double precision AS points_per_loaded,
+    (COALESCE(l.points + u.points, l.points, u.points) / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row
    FROM runs r
      LEFT JOIN ( SELECT g.run_id,
             count(*) AS requests,
@@ -6472,6 +6521,16 @@ create view sluice."run_costs" (
            FROM logged_requests g
           WHERE g.run_id IS NOT NULL
           GROUP BY g.run_id) l ON l.run_id = r.id
+     LEFT JOIN ( SELECT q.run_id,
+            sum(COALESCE(q.charged, q.points)) AS points
+           FROM requests q
+             LEFT JOIN ( SELECT k.request_id
+                   FROM request_cost_matches k
+                     JOIN fact_request_costs c ON c.id = k.log_id
+                  WHERE k.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])
+                  GROUP BY k.request_id) i ON i.request_id = q.id
+          WHERE i.request_id IS NULL
+          GROUP BY q.run_id) u ON u.run_id = r.id
      LEFT JOIN ( SELECT w.run_id,
             sum(w.received)::bigint AS received,
             sum(w.loaded)::bigint AS loaded,
@@ -6842,7 +6901,7 @@ create view sluice."sync_costs" (
   "loaded" bigint,
   -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Points per item that created or changed a row, by the log if it has these requests, otherwise by the ledger; null without such items.
+  -- Points per item that created or changed a row. Each request counts by the log if it has it, otherwise by the ledger. Null without such items.
   "points_per_loaded" double precision,
   -- Points per new row, from the same source; null without new rows.
   "points_per_new_row" double precision,
@@ -6867,8 +6926,14 @@ create view sluice."sync_costs" (
         ), ledger AS (
          SELECT split_part(q.sync, ':'::text, 1) AS sync,
             q.endpoint,
-            sum(q.points) AS points
+            sum(q.points) AS points,
+            sum(COALESCE(q.charged, q.points)) FILTER (WHERE i.request_id IS NULL) AS unlogged_points
            FROM requests q
+             LEFT JOIN ( SELECT k_1.request_id
+                   FROM request_cost_matches k_1
+                     JOIN fact_request_costs c ON c.id = k_1.log_id
+                  WHERE k_1.match_kind = ANY (ARRAY['identifier'::text, 'only_candidate'::text])
+                  GROUP BY k_1.request_id) i ON i.request_id = q.id
           GROUP BY (split_part(q.sync, ':'::text, 1)), q.endpoint
         ), bought AS (
          SELECT w.sync,
@@ -6897,14 +6962,15 @@ create view sluice."sync_costs" (
     COALESCE(a.received, 0::bigint) AS received,
     COALESCE(a.loaded, 0::bigint) AS loaded,
     COALESCE(a.new_rows, 0::bigint) AS new_rows,
-    (COALESCE(l.points, k.points) / NULLIF(a.loaded, 0)::numeric)::double precision AS points_per_loaded,
-    (COALESCE(l.points, k.points) / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row,
+    (p.points / NULLIF(a.loaded, 0)::numeric)::double precision AS points_per_loaded,
+    (p.points / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row,
     COALESCE(a.nothing_new_answers, 0::bigint) AS nothing_new_answers,
     COALESCE(a.nothing_new_points, 0::numeric) AS nothing_new_points,
     (a.nothing_new_points / NULLIF(a.points, 0::numeric))::double precision AS nothing_new_share
    FROM logged l
      FULL JOIN ledger k USING (sync, endpoint)
-     FULL JOIN bought a USING (sync, endpoint);
+     FULL JOIN bought a USING (sync, endpoint)
+     CROSS JOIN LATERAL ( SELECT COALESCE(l.points + k.unlogged_points, l.points, k.unlogged_points) AS points) p;
 
 -- Coverage of the requested slices of each sync: one row per sync and endpoint with slices.
 create view sluice."sync_coverage" (
@@ -7053,7 +7119,7 @@ create view sluice."sync_freshness" (
            FROM answers w
           WHERE w.sync = r.sync) a;
 
--- Last outcome of each input of each sync: one row per sync and request. A newer request that has not ended or was given up does not replace it. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
+-- Last outcome of each input of each sync: one row per sync and request. A newer request does not replace it if it has not ended, was given up, or was left out by a sample (`--limit`). Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
 create view sluice."sync_inputs" (
   -- Name of the sync in the config.
   "sync" text,
@@ -7150,7 +7216,11 @@ create view sluice."sync_inputs" (
             s.sent_at,
             s.finished_at
            FROM requests s
-          WHERE (request.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text])) AND s.request_key = request.request_key AND s.sync = request.sync AND s.id < request.id AND (s.state <> ALL (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text]))
+          WHERE ((request.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text])) OR request.state = 'skipped'::text AND request.attempts = 0 AND request.next IS NULL AND (EXISTS ( SELECT
+                   FROM runs u
+                  WHERE u.id = request.run_id AND u.scope = 'limited'::text))) AND s.request_key = request.request_key AND s.sync = request.sync AND s.id < request.id AND (s.state <> ALL (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text])) AND NOT (s.state = 'skipped'::text AND s.attempts = 0 AND s.next IS NULL AND (EXISTS ( SELECT
+                   FROM runs u
+                  WHERE u.id = s.run_id AND u.scope = 'limited'::text)))
           ORDER BY s.id DESC
          LIMIT 1) settled ON NOT (settled.state = 'skipped'::text AND settled.attempts = 0 AND settled.next IS NOT NULL)
      CROSS JOIN LATERAL ( SELECT COALESCE(settled.state, request.state) AS state,
@@ -7362,15 +7432,15 @@ create view sluice."sync_runs" (
   "asked" bigint,
   -- Number of stored answers.
   "stored" bigint,
-  -- Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.
+  -- Number of items in the loaded answers, counted when the run ended: the sum of loaded, unchanged, superseded and quarantined.
   "received" bigint,
-  -- Number of items that created or changed rows.
+  -- Number of items that created or changed rows, counted when the run ended.
   "loaded" bigint,
-  -- Number of items equal to their stored rows.
+  -- Number of items equal to their stored rows, counted when the run ended.
   "unchanged" bigint,
-  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces.
+  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces, counted when the run ended.
   "superseded" bigint,
-  -- Number of items that could not be loaded and are in quarantine.
+  -- Number of items that could not be loaded and are in quarantine, counted when the run ended.
   "quarantined" bigint,
   -- Number of requests that ended without a usable answer.
   "failed" bigint,
@@ -7382,7 +7452,7 @@ create view sluice."sync_runs" (
   "points" numeric,
   -- Reason why the run ended early; null if it did not. Personal data.
   "error" text,
-  -- Number of loaded items that changed existing rows; null if not counted.
+  -- Number of loaded items that changed existing rows, counted when the run ended; null if not counted.
   "changed" bigint,
   -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint,

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { NOT_SPENT, readCostCells, readCosts } from '../../src/insight/costs.ts';
+import { readReconciliation } from '../../src/recovery/reconcile/reconcile.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { balanceViews } from '../../src/warehouse/schema/views/balance.ts';
 import { priceViews } from '../../src/warehouse/schema/views/prices.ts';
@@ -10,12 +11,45 @@ import { syncCostViews } from '../../src/warehouse/schema/views/sync-costs.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { expectCosts, expectReconciled, sum } from './cost-agreement.ts';
-import { BEGAN, DAY_MS, fill, histories, machinery, writeHistory } from './cost-history.ts';
+import { BEGAN, DAY_MS, fill, histories, machinery, type Request, type Row, writeHistory } from './cost-history.ts';
 import { charged, chargedFailures, dayOf } from './cost-sums.ts';
 
 const NOW = new Date(BEGAN + 100 * DAY_MS);
 const COST_VIEWS = [...requestCostViews, ...syncCostViews, ...priceViews, ...balanceViews];
 const VIEWS = COST_VIEWS.map(({ name }) => name);
+
+/** An answered request for a group. */
+const asked = (id: number, more: Partial<Request>): Request => ({
+  id,
+  runId: 1,
+  sync: 'groups',
+  isLookup: false,
+  endpoint: 'pronet.group',
+  key: `k${id}`,
+  at: BEGAN,
+  points: 4,
+  answer: { loaded: 1, newRows: 1, quarantined: 0 },
+  ...more,
+});
+
+/** A charged row of the log, of no request if none is given. */
+const logged = (place: number, more: Partial<Row>): Row => ({
+  id: `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`,
+  at: BEGAN,
+  tellsStart: true,
+  endpoint: 'pronet.group',
+  logged: '/api/pronet/group',
+  plan: 'p',
+  token: null,
+  cost: 1,
+  isPaid: true,
+  status: 200,
+  duration: 1,
+  items: 1,
+  pointsLeft: null,
+  request: undefined,
+  ...more,
+});
 
 eachWarehouse('costs', (open) => {
   let warehouse: Warehouse;
@@ -147,20 +181,47 @@ eachWarehouse('costs', (open) => {
   });
 
   it('count a row as new once, though two answers came in at the same moment', async () => {
-    const made = (id: number) => ({
-      id,
-      runId: 1,
-      sync: 'groups',
-      isLookup: false,
-      endpoint: 'pronet.group',
-      key: `k${id}`,
-      at: BEGAN,
-      points: 4,
-      answer: { loaded: 1, newRows: 1, quarantined: 0 },
-    });
-    await writeHistory(warehouse, { rows: [], requests: [made(1), made(2)] });
+    await writeHistory(warehouse, { rows: [], requests: [asked(1, {}), asked(2, {})] });
     expect(
       await rowsOf('select new_rows::int as new_rows, points_per_new_row, points_per_loaded from sluice.sync_costs'),
     ).toEqual([{ new_rows: 2, points_per_new_row: 4, points_per_loaded: 4 }]);
+  });
+
+  it('do not assign a log row that was matched by its order alone', async () => {
+    const [groups, more] = [asked(1, { runId: 1 }), asked(2, { runId: 2, sync: 'more_groups' })];
+    const rows = [logged(1, { cost: 1 }), logged(2, { cost: 10, at: BEGAN + 1 })];
+    await writeHistory(warehouse, { rows, requests: [groups, more] });
+    await fill(
+      warehouse,
+      'sluice_ops.request_cost_matches',
+      rows.map(({ id }, place) => ({
+        request_id: place + 1,
+        log_id: id,
+        match_kind: 'in_order',
+        matched_at: '2026-01-02T00:00:00Z',
+      })),
+    );
+    expect(await rowsOf('select match, request_id, sync from sluice.logged_requests')).toEqual([
+      { match: 'ambiguous', request_id: null, sync: '(ambiguous)' },
+      { match: 'ambiguous', request_id: null, sync: '(ambiguous)' },
+    ]);
+    expect(await rowsOf('select ambiguous::int, matched::int, lost::int from sluice.daily_reconciliation')).toEqual([
+      { ambiguous: 2, matched: 0, lost: 0 },
+    ]);
+    expect(await readReconciliation(warehouse, NOW, new Date(BEGAN))).toMatchObject({ ambiguous: 2, matched: 0 });
+    // As many rows as requests, so the token is certain although no single match is.
+    expect(await rowsOf('select is_ours from sluice.balance_forecast')).toEqual([{ is_ours: true }]);
+  });
+
+  it('divide the points of all requests by their items, though the log has only some of the requests', async () => {
+    const answer = { loaded: 10, newRows: 5, quarantined: 0 };
+    const [first, second] = [asked(1, { points: 10, answer }), asked(2, { points: 10, answer, at: BEGAN + 1 })];
+    const rows = [logged(1, { cost: 10, request: second })];
+    await writeHistory(warehouse, { rows, requests: [first, second] });
+    const each = { points_per_loaded: 1, points_per_new_row: 2 };
+    for (const view of ['sync_costs', 'run_costs'])
+      expect(await rowsOf(`select points_per_loaded, points_per_new_row from sluice.${view}`)).toEqual([each]);
+    const { syncs } = await readCosts(warehouse, undefined, NOW);
+    expect(syncs).toMatchObject([{ points: 10, ledgerPoints: 20, pointsPerLoaded: 1, pointsPerNewRow: 2 }]);
   });
 });

@@ -110,15 +110,18 @@ eachWarehouse('views of rows made by hand', (open) => {
         ...root,
       })),
     );
+    const hits = ['a k', 'b k', 'b l'].map((it) => ({ sync: it[0], request_key: it[2], ...person, _answer_id: 1 }));
+    await enter(warehouse, 'pronet_user_search_hits', hits);
     const schools = await select<{ is_latest: boolean; interval: string | null; school_name: string }>(
       warehouse,
       'select is_latest, interval, school_name from sluice.pronet_user_school_overview order by position',
     );
     const found = schools.filter((it) => it.is_latest);
     expect(found.map(({ interval }) => interval)).toEqual([latest]);
-    expect(await select(warehouse, 'select school_name, school_count::int from sluice.pronet_user_overview')).toEqual([
-      { school_name: found[0]?.school_name, school_count: intervals.length },
-    ]);
+    // Two syncs share the answer of one search.
+    expect(
+      await select(warehouse, 'select school_name, school_count::int, search_count from sluice.pronet_user_overview'),
+    ).toEqual([{ school_name: found[0]?.school_name, school_count: intervals.length, search_count: '2' }]);
   });
 
   it('rates leave out what is hidden or not reported, and never divide by zero', async () => {

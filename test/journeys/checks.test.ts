@@ -1,4 +1,5 @@
 /** `checks:` of a sync: each kind fails and passes, and a result never outlives or outranks what is known. */
+import { load } from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { sendAlerts } from '../../src/alerts/send-alerts.ts';
 import { ALERT_KINDS } from '../../src/config/alerts.ts';
@@ -7,12 +8,14 @@ import { EXIT } from '../../src/errors.ts';
 import { readFigures } from '../../src/monitor/figures.ts';
 import { openHooks } from '../alerts/hooks.ts';
 import { readStatus } from '../../src/insight/status.ts';
+import { reportPage } from '../../src/report/page.ts';
+import { readReport } from '../../src/report/read-report.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { DAY_MS } from '../flow/clock.ts';
 import { shared } from '../flow/chunks.ts';
 import { select } from '../flow/rows.ts';
-import { only, sceneIn, service } from '../flow/scene.ts';
+import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
 import { eachWarehouse, postgresWarehouses, realEffects } from '../support/warehouse.ts';
 
 const groups = (checks: string, more = '', names = ['n0', 'n1', 'n2', 'n3']): string => `${service()}
@@ -48,6 +51,15 @@ const results = (warehouse: Warehouse, runId: string | null | undefined) =>
   );
 const statuses = async (warehouse: Warehouse, runId: string | null | undefined) =>
   Object.fromEntries((await results(warehouse, runId)).map(({ name, status }) => [name, status]));
+
+/** How many syncs the report counts as well, and what it says needs attention. */
+async function reported({ warehouse, clock }: Scene): Promise<{ well: string; attention: string[] }> {
+  const $ = load(reportPage(await readReport(warehouse, { now: clock.now(), redact: (text) => text })));
+  const attention = $('section[aria-labelledby=attention] li')
+    .toArray()
+    .map((item) => $(item).text());
+  return { well: $('dt:contains(Syncs) + dd strong').text(), attention };
+}
 
 eachWarehouse('checks', (open) => {
   it('of every kind pass and fail, with what they found, and the rows stay loaded', async () => {
@@ -165,8 +177,19 @@ describe('checks', () => {
       found: 2,
       message: '2 items (median 4 of 3 earlier complete runs)',
     });
+    expect(await reported(scene)).toEqual({
+      well: '0 of 1',
+      attention: [
+        'groups: check rows failed: 2 items (median 4 of 3 earlier complete runs); allowed: at most 30% below the median of earlier complete runs. See syncs',
+      ],
+    });
     answers.delete('n0');
     expect((await run()).checks[0]).toMatchObject({ status: 'pass', found: 3 });
+    // Of severity warn, a failure is listed, and the sync is well.
+    expect(await reported(scene)).toEqual({
+      well: '1 of 1',
+      attention: ['groups: check few (a warning) failed: 3 items; allowed: at most 2. See syncs'],
+    });
   });
 
   it('of incomplete runs are skipped, and keep the result that is known', async () => {

@@ -327,6 +327,15 @@ describe('the first hour', () => {
       expect(err).toContain('Grant the right to the user in DATABASE_URL, or use a user who has it');
     }
     expect((await sluice(['query', 'select count(*) from web_pages'], env)).code).toBe(0);
+    const mistakes = [
+      ['select titel from web_pages', 'column "titel" does not exist'],
+      ['select * from web_page', 'Did you mean web_pages?'],
+    ] as const;
+    for (const [statement, said] of mistakes) {
+      const { code, err } = await sluice(['query', statement], env);
+      expect([code, err]).toEqual([2, expect.stringContaining(said)]);
+      expect(err).not.toContain('permission denied');
+    }
     await execute(shared.url, `drop owned by ${role}`);
     await shared.drop();
     await execute(database.url, `drop role ${role}`);

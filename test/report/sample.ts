@@ -103,6 +103,7 @@ export const SAMPLE: Report = {
       byDay: DAYS.map((_, place) => (place % 7 === 5 ? 'complete' : place === 89 ? 'running' : null)),
     }),
   ],
+  failingChecks: [],
   coverage: [
     {
       sync: 'big_tech_filings',

@@ -7,11 +7,12 @@ import { eachWarehouse } from '../support/warehouse.ts';
 const PLANNED = new Date('2024-05-01T00:00:00Z');
 const RECEIVED = new Date('2024-05-01T00:01:00Z');
 
-/** Enters a request, and its answer where there is one, and gives the answer's id. */
+/** Enters a request in a run of its own, and its answer where there is one, and gives the answer's id. */
 async function enter(
   warehouse: Warehouse,
   request: Partial<NewRequest>,
   answer?: Partial<NewAnswer>,
+  scope: string | null = null,
 ): Promise<string | null> {
   const ops = warehouse.db.withSchema(warehouse.ops);
   const run = await ops
@@ -23,6 +24,7 @@ async function enter(
       state: 'running',
       today: '2024-05-01',
       started_at: PLANNED,
+      scope,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -183,6 +185,35 @@ eachWarehouse('sync_inputs', (open) => {
       warehouse.db,
     );
     expect(inputs).toEqual([{ input: '{"url": "new"}' }]);
+  });
+
+  it('keeps the last outcome beside newer requests that samples left out', async () => {
+    const warehouse = await open();
+    const leftOut = { state: 'skipped', error: 'left out by --limit' } as const;
+    const sample = (request: Partial<NewRequest>) => enter(warehouse, request, undefined, 'limited');
+    await enter(warehouse, { request_key: 'a', state: 'loaded' }, { loaded: 3 });
+    await enter(warehouse, { request_key: 'd', state: 'loaded' }, { loaded: 3 });
+    for (const request_key of ['a', 'b']) {
+      await sample({ request_key, ...leftOut });
+      await sample({ request_key, ...leftOut });
+    }
+    await sample({ request_key: 'c', ...leftOut });
+    await enter(warehouse, { request_key: 'c', state: 'planned' });
+    // Sent by the sample, or skipped by a complete run: an outcome.
+    await enter(warehouse, { request_key: 'd', ...leftOut });
+    await enter(warehouse, { request_key: 'e', state: 'loaded' }, { loaded: 3 });
+    await sample({ request_key: 'e', state: 'skipped', attempts: '1', error: 'sent' });
+    const { rows } =
+      await sql`select request_key, outcome, error, open_state from sluice.sync_inputs order by 1`.execute(
+        warehouse.db,
+      );
+    expect(rows).toEqual([
+      { request_key: 'a', outcome: 'loaded', error: null, open_state: null },
+      { request_key: 'b', outcome: 'skipped', error: leftOut.error, open_state: null },
+      { request_key: 'c', outcome: 'planned', error: null, open_state: 'planned' },
+      { request_key: 'd', outcome: 'skipped', error: leftOut.error, open_state: null },
+      { request_key: 'e', outcome: 'skipped', error: 'sent', open_state: null },
+    ]);
   });
 
   it('leaves out questions that were cut into parts, and readings of the log for other syncs', async () => {

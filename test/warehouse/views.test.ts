@@ -128,12 +128,12 @@ eachWarehouse('views', (open, kind) => {
   if (kind === 'postgres' || IS_LONG)
     it('remain after a step back as far as their tables exist', async () => {
       await revertTo(warehouse, '0008_plain_names');
-      await sql`create view public.mine as select sync from sluice.sync_inputs`.execute(warehouse.db);
-      await expect(migrate(warehouse, 'down')).rejects.toThrow('view mine depends on view sluice.sync_inputs');
+      await sql`create view public.mine as select sync from sluice.paid_answers`.execute(warehouse.db);
+      await expect(migrate(warehouse, 'down')).rejects.toThrow('view mine depends on view sluice.paid_answers');
       await sql`drop view public.mine`.execute(warehouse.db);
       await migrate(warehouse, 'down');
       const left = Object.keys(await ids(warehouse));
-      expect(left).toContain('sync_inputs');
+      expect(left).toContain('paid_answers');
       // It reads a column that the step back removed.
       expect(left).not.toContain('sync_runs');
       expect(left).not.toContain('photoshare_user_overview');

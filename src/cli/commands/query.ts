@@ -2,6 +2,7 @@
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryResult } from '../../warehouse/connect/query.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { csv } from '../terminal/csv.ts';
@@ -43,12 +44,25 @@ async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal)
   try {
     return await readOnlyQuery(warehouse, statement, { signal });
   } catch (error) {
-    const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
     if (!(error instanceof UsageError)) throw error;
-    if ((await migrationStatus(warehouse)).state === 'empty')
+    if (await isEmpty(warehouse))
       throw new UsageError(error.message, { next: 'The warehouse is empty: run sluice sync first.', cause: error });
     const { withNearTable } = await import('../../flow/queries/near-table.ts');
     throw await withNearTable(warehouse, error);
+  }
+}
+
+/** Postgres: the user lacks a right. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** True if the warehouse has no tables; false also for a user who may only read them and not the operations schema. */
+async function isEmpty(warehouse: Warehouse): Promise<boolean> {
+  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
+  try {
+    return (await migrationStatus(warehouse)).state === 'empty';
+  } catch (error) {
+    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return false;
+    throw error;
   }
 }
 

@@ -180,7 +180,7 @@ const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
 
 /**
  * Requests of ended runs that no total counts: never sent, so that they cost nothing and have no row in the log; not
- * the latest request of their question; without follow-up requests.
+ * the last outcome of their question; without follow-up requests.
  */
 const spentRequests = (ops: Ops, before: Date) =>
   ops
@@ -200,7 +200,17 @@ const spentRequests = (ops: Ops, before: Date) =>
             .select('n.id')
             .whereRef('n.sync', '=', 'r.sync')
             .whereRef('n.request_key', '=', 'r.request_key')
-            .whereRef('n.id', '>', 'r.id'),
+            .whereRef('n.id', '>', 'r.id')
+            // An outcome that replaces the one of a fresh request.
+            .where((it) =>
+              it.or([
+                it('r.state', '=', 'abandoned'),
+                it.and([
+                  it('n.state', 'not in', ['planned', 'sent', 'in_doubt', 'abandoned']),
+                  it.or([it('n.state', '<>', 'skipped'), it('n.attempts', '>', '0')]),
+                ]),
+              ]),
+            ),
         ),
         eb.exists(
           eb

@@ -148,7 +148,7 @@ export interface Reconciliation {
   readonly logged: number;
   /** Rows that surely belong to requests of the ledger. */
   readonly matched: number;
-  /** Rows that fit several requests, or requests with several rows; they are listed without a decision. */
+  /** Rows that fit several requests, requests with several rows, or rows matched by their order alone; they are listed without a decision. */
   readonly ambiguous: number;
   /** Charged rows beyond the stored answers. */
   readonly chargedButLost: { readonly rows: number; readonly points: number };
@@ -173,10 +173,12 @@ export async function readReconciliation(
   const tables = reconcileTables({ schema, ops });
   const { log, runs, requests, answers, matches } = tables;
   const from = sql`${since.toISOString()}::timestamptz`;
+  // For rows that were matched by their order, only the sum is certain.
+  const isCertain = sql`m.match_kind in ('identifier', 'only_candidate')`;
   const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
     with entries as (
       select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points,
-        bool_or(m.match_kind <> 'ambiguous') as is_certain, min(m.request_id) filter (where m.match_kind <> 'ambiguous') as request_id
+        bool_or(${isCertain}) as is_certain, min(m.request_id) filter (where ${isCertain}) as request_id
       from ${log} c left join ${matches} m on m.log_id = c.id
       where c.started_at >= ${from} group by c.id
     ), paid as (

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type {
   Coverage,
+  ReportedCheck,
   ReportedDrift,
   Quality,
   Quarantine,
@@ -48,6 +49,15 @@ export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
     };
   });
 }
+
+/** The current checks that fail or could not run, those of severity error first. */
+export const readFailingChecks = (source: ReportSource): Promise<ReportedCheck[]> =>
+  rowsOf(
+    source,
+    sql<ReportedCheck>`
+      select sync, check_name as name, severity, message, allowed from ${relation(source, 'check_status')}
+      where status in ('fail', 'error') order by severity, sync, check_name`,
+  );
 
 const SHOWN_SLICES = 25;
 

@@ -24,10 +24,11 @@ export function keyFacts(report: Report): Markup {
   )}</dl>`;
 }
 
-function factsOf({ days, money, syncs, coverage, quality, growth }: Report): Fact[] {
+function factsOf({ days, money, syncs, failingChecks, coverage, quality, growth }: Report): Fact[] {
   const balance = money?.balances[0];
   const spent = money?.endpoints.reduce((sum, { points }) => sum + points, 0);
-  const well = syncs.filter(({ state }) => !needsCare(state)).length;
+  const failing = new Set(failingChecks.filter(({ severity }) => severity === 'error').map(({ sync }) => sync));
+  const well = syncs.filter(({ sync, state }) => !needsCare(state) && !failing.has(sync)).length;
   const bounds = coverage.reduce((sum, { lowerBound }) => sum + lowerBound, 0);
   const open = quality.reduce((sum, { openQuarantine }) => sum + openQuarantine, 0);
   const rows = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0), 0);
@@ -86,7 +87,7 @@ interface Item {
 }
 
 function attentionOf(report: Report): Item[] {
-  return [...syncItems(report), ...moneyItems(report), ...dataItems(report)];
+  return [...syncItems(report), ...checkItems(report), ...moneyItems(report), ...dataItems(report)];
 }
 
 const syncItems = ({ syncs, madeAt }: Report): Item[] =>
@@ -105,6 +106,12 @@ const syncItems = ({ syncs, madeAt }: Report): Item[] =>
         : []),
     ];
   });
+
+const checkItems = ({ failingChecks }: Report): Item[] =>
+  failingChecks.map(({ sync, name, severity, message, allowed }) => ({
+    text: html`${named(sync)}: check ${named(name)}${severity === 'error' ? '' : ' (a warning)'} failed: ${named(message)}; allowed: ${named(allowed)}.`,
+    section: 'syncs',
+  }));
 
 const worstFirst = (syncs: readonly SyncState[]): SyncState[] => [
   ...syncs.filter(({ state }) => toneOf(state) === 'bad'),

@@ -40,7 +40,7 @@ export const peopleViews = [
       school_interval: personal(text('Years at the latest school, as written.')),
       school_end_year: integer('Latest year in the interval of the latest school; null if unknown.'),
       group_count: bigint('Number of loaded groups that show the person as a member.'),
-      search_count: bigint('Number of searches that returned the person.'),
+      search_count: bigint('Number of searches that returned the person. A search of several syncs counts once.'),
       detail: text('Highest detail of any observation of the person so far: reference, preview or full.'),
       ...since,
     },
@@ -64,7 +64,7 @@ export const peopleViews = [
       s.end_year as "school_end_year",
       (select count(*) from "pronet_group_members" m
         where m.user_urn_type = u.urn_type and m.user_urn_value = u.urn_value) as "group_count",
-      (select count(*) from "pronet_user_search_hits" h
+      (select count(distinct h.request_key) from "pronet_user_search_hits" h
         where h.user_urn_type = u.urn_type and h.user_urn_value = u.urn_value) as "search_count",
       u._detail as "detail",
       u._first_seen_at as "first_seen_at",

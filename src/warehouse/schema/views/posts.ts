@@ -1,11 +1,20 @@
 /** Views of posts with authors, counts and reactions, and of their relations. */
 import { columnFrom, bigint, boolean, ratio, columnsOf, text, view, since, identifier, personal } from './view.ts';
 
-const reactions = (type: string) => bigint(`Number of reactions of type ${type}; null if reactions are not reported.`);
+const reactions = (type: string) =>
+  bigint(`Number of reactions of type ${type}; null if reactions are not reported, or beyond bigint.`);
 const post = {
   post_urn_type: columnFrom('pronet_posts', 'urn_type'),
   post_urn_value: columnFrom('pronet_posts', 'urn_value'),
 };
+
+/** SQL for the profile of each post by the requests that returned it: a post inside a profile does not name its author. */
+export const photosharePostOwners = `(
+      select o.post_id, min(o.user_id) as "user_id" from "photoshare_user_posts" o where o.user_id is not null group by o.post_id
+    )`;
+
+/** SQL for a sum of counts as bigint; null beyond its range, so that one absurd count does not make the view fail. */
+const bigintOf = (sum: string): string => `case when ${sum} <= 9223372036854775807 then (${sum})::bigint end`;
 
 export const postViews = [
   view(
@@ -20,12 +29,12 @@ export const postViews = [
       author_alias: columnFrom('pronet_posts', 'author_alias'),
       author_url: columnFrom('pronet_posts', 'author_url'),
       author_headline: columnFrom('pronet_posts', 'author_headline'),
-      is_repost: boolean('Whether the post is a repost of another.'),
+      is_repost: boolean('Whether the post is a repost of another, also if the other is unknown.'),
       ...columnsOf('pronet_posts', 'is_empty_repost', 'repost_urn_type', 'repost_urn_value'),
       repost_author_name: personal(text('Name of the author of the reposted post; null if unknown.')),
       ...columnsOf('pronet_posts', 'comment_count', 'share_count'),
       reaction_count: bigint(
-        'Number of reactions of all types, without hidden ones; null if reactions are not reported.',
+        'Number of reactions of all types, without hidden ones; null if reactions are not reported, or beyond bigint.',
       ),
       like_count: reactions('like'),
       praise_count: reactions('praise'),
@@ -33,8 +42,12 @@ export const postViews = [
       interest_count: reactions('interest'),
       appreciation_count: reactions('appreciation'),
       entertainment_count: reactions('entertainment'),
-      other_reaction_count: bigint('Number of reactions of other types; null if reactions are not reported.'),
-      engagement_count: bigint('Sum of reactions, comments and shares. Hidden and unreported numbers count as 0.'),
+      other_reaction_count: bigint(
+        'Number of reactions of other types; null if reactions are not reported, or beyond bigint.',
+      ),
+      engagement_count: bigint(
+        'Sum of reactions, comments and shares. Hidden and unreported numbers count as 0. Null beyond bigint.',
+      ),
       mention_count: bigint('Number of people and organizations that the post mentions; null if not reported.'),
       image_count: bigint('Number of pictures of the post; null if not reported.'),
       has_video: boolean('Whether the post has a video.'),
@@ -59,22 +72,22 @@ export const postViews = [
       coalesce(p.author_alias, person.alias, organization.alias) as "author_alias",
       coalesce(p.author_url, person.url, organization.url) as "author_url",
       coalesce(p.author_headline, person.headline, organization.headline) as "author_headline",
-      p.repost_urn_value is not null as "is_repost",
+      p.repost_urn_value is not null or p.is_empty_repost is true or coalesce(p.extra -> 'repost' <> '{}', false) as "is_repost",
       p.is_empty_repost,
       p.repost_urn_type,
       p.repost_urn_value,
       repeated.author_name as "repost_author_name",
       p.comment_count,
       p.share_count,
-      case when p.reactions_count is not null then r."all" end as "reaction_count",
-      case when p.reactions_count is not null then r."like" end as "like_count",
-      case when p.reactions_count is not null then r."praise" end as "praise_count",
-      case when p.reactions_count is not null then r."empathy" end as "empathy_count",
-      case when p.reactions_count is not null then r."interest" end as "interest_count",
-      case when p.reactions_count is not null then r."appreciation" end as "appreciation_count",
-      case when p.reactions_count is not null then r."entertainment" end as "entertainment_count",
-      case when p.reactions_count is not null then r."other" end as "other_reaction_count",
-      (greatest(p.comment_count, 0) + greatest(p.share_count, 0) + r."all")::bigint as "engagement_count",
+      case when p.reactions_count is not null then ${bigintOf('r."all"')} end as "reaction_count",
+      case when p.reactions_count is not null then ${bigintOf('r."like"')} end as "like_count",
+      case when p.reactions_count is not null then ${bigintOf('r."praise"')} end as "praise_count",
+      case when p.reactions_count is not null then ${bigintOf('r."empathy"')} end as "empathy_count",
+      case when p.reactions_count is not null then ${bigintOf('r."interest"')} end as "interest_count",
+      case when p.reactions_count is not null then ${bigintOf('r."appreciation"')} end as "appreciation_count",
+      case when p.reactions_count is not null then ${bigintOf('r."entertainment"')} end as "entertainment_count",
+      case when p.reactions_count is not null then ${bigintOf('r."other"')} end as "other_reaction_count",
+      ${bigintOf('greatest(p.comment_count, 0)::numeric + greatest(p.share_count, 0) + r."all"')} as "engagement_count",
       p.mentioned_count as "mention_count",
       p.images_count as "image_count",
       p.video_url is not null as "has_video",
@@ -92,14 +105,14 @@ export const postViews = [
     left join "pronet_posts" repeated on repeated.urn_type = p.repost_urn_type and repeated.urn_value = p.repost_urn_value
     cross join lateral (
       select
-        coalesce(sum(l.count) filter (where lower(l.type) = 'like'), 0)::bigint as "like",
-        coalesce(sum(l.count) filter (where lower(l.type) = 'praise'), 0)::bigint as "praise",
-        coalesce(sum(l.count) filter (where lower(l.type) = 'empathy'), 0)::bigint as "empathy",
-        coalesce(sum(l.count) filter (where lower(l.type) = 'interest'), 0)::bigint as "interest",
-        coalesce(sum(l.count) filter (where lower(l.type) = 'appreciation'), 0)::bigint as "appreciation",
-        coalesce(sum(l.count) filter (where lower(l.type) = 'entertainment'), 0)::bigint as "entertainment",
-        coalesce(sum(l.count) filter (where lower(l.type) not in ('like', 'praise', 'empathy', 'interest', 'appreciation', 'entertainment') or l.type is null), 0)::bigint as "other",
-        coalesce(sum(l.count), 0)::bigint as "all"
+        coalesce(sum(l.count) filter (where lower(l.type) = 'like'), 0) as "like",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'praise'), 0) as "praise",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'empathy'), 0) as "empathy",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'interest'), 0) as "interest",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'appreciation'), 0) as "appreciation",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'entertainment'), 0) as "entertainment",
+        coalesce(sum(l.count) filter (where lower(l.type) not in ('like', 'praise', 'empathy', 'interest', 'appreciation', 'entertainment') or l.type is null), 0) as "other",
+        coalesce(sum(l.count), 0) as "all"
       from "pronet_post_reactions" l
       where l.post_urn_type = p.urn_type and l.post_urn_value = p.urn_value and l.count >= 0
     ) r`,
@@ -194,7 +207,9 @@ export const postViews = [
       user_alias: columnFrom('photoshare_posts', 'user_alias'),
       user_follower_count: bigint('Number of followers of the author; null while the profile itself is not loaded.'),
       ...columnsOf('photoshare_posts', 'like_count', 'comment_count', 'reshare_count', 'view_count'),
-      engagement_count: bigint('Sum of likes, comments and reshares. Hidden and unreported numbers count as 0.'),
+      engagement_count: bigint(
+        'Sum of likes, comments and reshares. Hidden and unreported numbers count as 0. Null beyond bigint.',
+      ),
       engagement_rate: ratio(
         'Likes and comments per follower of the author; null if one of the three is hidden or unknown.',
       ),
@@ -211,7 +226,7 @@ export const postViews = [
       p.created_at,
       p.type,
       p.text,
-      p.user_id,
+      coalesce(p.user_id, owner.user_id) as "user_id",
       coalesce(p.user_name, u.name) as "user_name",
       coalesce(p.user_alias, u.alias) as "user_alias",
       u.follower_count as "user_follower_count",
@@ -219,10 +234,10 @@ export const postViews = [
       p.comment_count,
       p.reshare_count,
       p.view_count,
-      (greatest(p.like_count, 0) + greatest(p.comment_count, 0) + greatest(p.reshare_count, 0))::bigint as "engagement_count",
+      ${bigintOf('greatest(p.like_count, 0)::numeric + greatest(p.comment_count, 0) + greatest(p.reshare_count, 0)')} as "engagement_count",
       case
         when p.like_count >= 0 and p.comment_count >= 0 and u.follower_count > 0
-        then (p.like_count + p.comment_count)::double precision / u.follower_count
+        then (p.like_count::numeric + p.comment_count)::double precision / u.follower_count
       end as "engagement_rate",
       p.media_count,
       p.carousel_media_count,
@@ -231,7 +246,8 @@ export const postViews = [
       p._first_seen_at as "first_seen_at",
       p._changed_at as "changed_at"
     from "photoshare_posts" p
-    left join "photoshare_users" u on u.id = p.user_id`,
+    left join ${photosharePostOwners} owner on owner.post_id = p.id
+    left join "photoshare_users" u on u.id = coalesce(p.user_id, owner.user_id)`,
   ),
   view(
     'photoshare_user_post_overview',

@@ -1,4 +1,5 @@
 /** Views of profiles and pages with computed rates and counts. */
+import { photosharePostOwners } from './posts.ts';
 import { bigint, boolean, integer, timestamp, ratio, columnsOf, text, view, since, personal } from './view.ts';
 
 const counted_at = timestamp(
@@ -118,7 +119,7 @@ export const profileViews = [
       t.age_days,
       case when u.follower_count >= 0 and u.following_count > 0 then u.follower_count::double precision / u.following_count end as "followers_per_following",
       case when u.media_count >= 0 and t.age_days >= 0 then u.media_count::double precision / greatest(t.age_days, 1) end as "posts_per_day",
-      p.posts as "loaded_post_count",
+      coalesce(p.posts, 0) as "loaded_post_count",
       p.last_at as "last_post_at",
       p.likes as "mean_like_count",
       p.comments as "mean_comment_count",
@@ -135,16 +136,18 @@ export const profileViews = [
         select d._seen_at from "fact_photoshare_user_daily" d
         where d.user_id = u.id order by d.date desc limit 1)) as "counted_at") c
     ) t
-    cross join lateral (
+    left join (
       select
+        coalesce(l.user_id, owner.user_id) as "user_id",
         count(*) as "posts",
         max(l.created_at) as "last_at",
         (avg(l.like_count) filter (where l.like_count >= 0))::double precision as "likes",
         (avg(l.comment_count) filter (where l.comment_count >= 0))::double precision as "comments",
-        (avg(l.like_count + l.comment_count) filter (where l.like_count >= 0 and l.comment_count >= 0))::double precision as "engagement"
+        (avg(l.like_count::numeric + l.comment_count) filter (where l.like_count >= 0 and l.comment_count >= 0))::double precision as "engagement"
       from "photoshare_posts" l
-      where l.user_id = u.id
-    ) p`,
+      left join ${photosharePostOwners} owner on owner.post_id = l.id
+      group by 1
+    ) p on p.user_id = u.id`,
   ),
   view(
     'web_page_overview',

@@ -23,6 +23,12 @@ interface LoggedSource {
 /** SQL for the token of a row of the request log. */
 export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text, '(not reported)')`;
 
+/**
+ * SQL condition that a match is certain by itself. For rows that were matched by their order, only the sum is certain, so
+ * each of them counts as ambiguous.
+ */
+export const isCertainMatch = (match: string): string => `${match}.match_kind in ('identifier', 'only_candidate')`;
+
 /** The query of logged requests, over all or a part of the log. Postgres cannot push a part into the grouped matches. */
 export const loggedRequests = ({ log, matches }: LoggedSource): string => `
     select
@@ -68,8 +74,8 @@ export const loggedRequests = ({ log, matches }: LoggedSource): string => `
     left join (
       select
         k.log_id,
-        min(k.request_id) filter (where k.match_kind <> 'ambiguous') as "request_id",
-        coalesce(min(k.match_kind) filter (where k.match_kind <> 'ambiguous'), 'ambiguous') as "match_kind"
+        min(k.request_id) filter (where ${isCertainMatch('k')}) as "request_id",
+        coalesce(min(k.match_kind) filter (where ${isCertainMatch('k')}), 'ambiguous') as "match_kind"
       from ${matches} k group by k.log_id
     ) m on m.log_id = c.id
     left join "requests" q on q.id = m.request_id
@@ -91,7 +97,7 @@ export const requestCostViews = [
       run_id,
       request_id,
       match: text(
-        'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).',
+        'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates, or matched by time order alone) or none (not in this ledger).',
       ),
       token: text('Identifier of the token; `(not reported)` if the log has none.'),
       ...columnsOf('fact_request_costs', 'cost', 'is_paid'),

@@ -5,13 +5,20 @@ export const sync = text('Name of the sync in the config.');
 export const endpoint = text('Name of the endpoint: its path with dots.');
 export const request_key = identifier(text('SHA-256 of the endpoint and the canonical body, in hex.'));
 export const run_id = bigint('Id of the run; tables refer to it as _run_id.');
-export const items = {
-  received: bigint('Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.'),
-  loaded: bigint('Number of items that created or changed rows.'),
-  unchanged: bigint('Number of items equal to their stored rows.'),
-  superseded: bigint('Number of items that occur again later in their answer, or that a newer loaded answer replaces.'),
-  quarantined: bigint('Number of items that could not be loaded and are in quarantine.'),
-};
+const itemsCounted = (when: string) => ({
+  received: bigint(
+    `Number of items in the loaded answers${when}: the sum of loaded, unchanged, superseded and quarantined.`,
+  ),
+  loaded: bigint(`Number of items that created or changed rows${when}.`),
+  unchanged: bigint(`Number of items equal to their stored rows${when}.`),
+  superseded: bigint(
+    `Number of items that occur again later in their answer, or that a newer loaded answer replaces${when}.`,
+  ),
+  quarantined: bigint(`Number of items that could not be loaded and are in quarantine${when}.`),
+});
+export const items = itemsCounted('');
+/** A later retry of the quarantine or a replay changes the counts of answers, and not those of their run. */
+export const itemsAtEnd = itemsCounted(', counted when the run ended');
 
 /** Condition that no live process works on the run `r`. Its process holds the lease, or the run itself if workers share it. */
 const DIED = `r.state = 'running' and not exists (

@@ -9,6 +9,7 @@ import {
   failed_points,
   filledTables,
 } from './cost-columns.ts';
+import { isCertainMatch } from './request-costs.ts';
 import { request_key, RUN_STATE } from './sync-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
@@ -17,12 +18,19 @@ const new_rows = bigint(
   'Number of new rows in the table that the endpoint fills, without rows that were deleted later.',
 );
 const points_per_loaded = ratio(
-  'Points per item that created or changed a row, by the log if it has these requests, otherwise by the ledger; null without such items.',
+  'Points per item that created or changed a row. Each request counts by the log if it has it, otherwise by the ledger. Null without such items.',
 );
 const points_per_new_row = ratio('Points per new row, from the same source; null without new rows.');
 const nothing_new_points = numeric(
   'Points for answers without anything new: all items equal their stored rows, or there are no items.',
 );
+
+/** SQL for the requests with rows in the log that certainly belong to them. */
+const loggedIds = `(
+        select k.request_id
+        from "request_cost_matches" k join "fact_request_costs" c on c.id = k.log_id
+        where ${isCertainMatch('k')} group by k.request_id
+      )`;
 
 export const syncCostViews = [
   view(
@@ -67,8 +75,8 @@ export const syncCostViews = [
       coalesce(a.loaded, 0) as "loaded",
       coalesce(a.new_rows, 0) as "new_rows",
       coalesce(a.nothing_new_points, 0) as "nothing_new_points",
-      (coalesce(l.points, r.points) / nullif(a.loaded, 0))::double precision as "points_per_loaded",
-      (coalesce(l.points, r.points) / nullif(a.new_rows, 0))::double precision as "points_per_new_row"
+      (coalesce(l.points + u.points, l.points, u.points) / nullif(a.loaded, 0))::double precision as "points_per_loaded",
+      (coalesce(l.points + u.points, l.points, u.points) / nullif(a.new_rows, 0))::double precision as "points_per_new_row"
     from "runs" r
     left join (
       select
@@ -78,6 +86,12 @@ export const syncCostViews = [
         sum(g.points) filter (where g.outcome = 'failed') as "failed_points"
       from "logged_requests" g where g.run_id is not null group by g.run_id
     ) l on l.run_id = r.id
+    left join (
+      select q.run_id, sum(coalesce(q.charged, q.points)) as "points"
+      from "requests" q left join ${loggedIds} i on i.request_id = q.id
+      where i.request_id is null
+      group by q.run_id
+    ) u on u.run_id = r.id
     left join (
       select
         w.run_id,
@@ -127,8 +141,13 @@ export const syncCostViews = [
       from "logged_requests" g group by g.sync, g.endpoint
     ),
     "ledger" as (
-      select split_part(q.sync, ':', 1) as "sync", q.endpoint, sum(q.points) as "points"
-      from "requests" q group by 1, 2
+      select
+        split_part(q.sync, ':', 1) as "sync",
+        q.endpoint,
+        sum(q.points) as "points",
+        sum(coalesce(q.charged, q.points)) filter (where i.request_id is null) as "unlogged_points"
+      from "requests" q left join ${loggedIds} i on i.request_id = q.id
+      group by 1, 2
     ),
     "bought" as (
       select
@@ -158,14 +177,15 @@ export const syncCostViews = [
       coalesce(a.received, 0) as "received",
       coalesce(a.loaded, 0) as "loaded",
       coalesce(a.new_rows, 0) as "new_rows",
-      (coalesce(l.points, k.points) / nullif(a.loaded, 0))::double precision as "points_per_loaded",
-      (coalesce(l.points, k.points) / nullif(a.new_rows, 0))::double precision as "points_per_new_row",
+      (p.points / nullif(a.loaded, 0))::double precision as "points_per_loaded",
+      (p.points / nullif(a.new_rows, 0))::double precision as "points_per_new_row",
       coalesce(a.nothing_new_answers, 0) as "nothing_new_answers",
       coalesce(a.nothing_new_points, 0) as "nothing_new_points",
       (a.nothing_new_points / nullif(a.points, 0))::double precision as "nothing_new_share"
     from "logged" l
     full join "ledger" k using (sync, endpoint)
-    full join "bought" a using (sync, endpoint)`,
+    full join "bought" a using (sync, endpoint)
+    cross join lateral (select coalesce(l.points + k.unlogged_points, l.points, k.unlogged_points) as "points") p`,
   ),
   view(
     'answer_costs',

@@ -1,11 +1,26 @@
 /** Views of syncs and their runs, for readers without a right to the operations tables. */
-import { sync, endpoint, request_key, run_id, items, NEWEST_BY_SYNC, RUN_STATE, RUN_ERROR } from './sync-columns.ts';
+import {
+  sync,
+  endpoint,
+  request_key,
+  run_id,
+  itemsAtEnd,
+  NEWEST_BY_SYNC,
+  RUN_STATE,
+  RUN_ERROR,
+} from './sync-columns.ts';
 import { bigint, timestamp, numeric, ratio, text, view, identifier, personal } from './view.ts';
+
+/** SQL condition that a sample (`sync --limit`) left a request out without sending it. A split request has a next step. */
+const isLeftOut = (request: string): string => `(
+          ${request}.state = 'skipped' and ${request}.attempts = 0 and ${request}.next is null
+          and exists (select from "runs" u where u.id = ${request}.run_id and u.scope = 'limited')
+        )`;
 
 export const syncViews = [
   view(
     'sync_inputs',
-    'Last outcome of each input of each sync: one row per sync and request. A newer request that has not ended or was given up does not replace it. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.',
+    'Last outcome of each input of each sync: one row per sync and request. A newer request does not replace it if it has not ended, was given up, or was left out by a sample (`--limit`). Split windows are replaced by their parts. Reads of the request log for other syncs are not included.',
     ['sync', 'request_key'],
     {
       sync,
@@ -78,9 +93,9 @@ export const syncViews = [
     left join lateral (
       select s.state, s.attempts, s.answer_id, s.error, s.next, s.planned_at, s.sent_at, s.finished_at
       from "requests" s
-      where request.state in ('planned', 'sent', 'in_doubt', 'abandoned')
+      where (request.state in ('planned', 'sent', 'in_doubt', 'abandoned') or ${isLeftOut('request')})
         and s.request_key = request.request_key and s.sync = request.sync and s.id < request.id
-        and s.state not in ('planned', 'sent', 'in_doubt', 'abandoned')
+        and s.state not in ('planned', 'sent', 'in_doubt', 'abandoned') and not ${isLeftOut('s')}
       order by s.id desc
       limit 1
     ) as settled on not (settled.state = 'skipped' and settled.attempts = 0 and settled.next is not null)
@@ -119,13 +134,15 @@ export const syncViews = [
       fresh: bigint('Number of requests that a stored answer served without sending.'),
       asked: bigint('Number of requests sent, each counted once, even with several attempts.'),
       stored: bigint('Number of stored answers.'),
-      ...items,
+      ...itemsAtEnd,
       failed: bigint('Number of requests that ended without a usable answer.'),
       missing: bigint('Number of requests for an entity that the service does not know.'),
       truncated: bigint('Number of full slices that could not be split further, so more items may exist.'),
       points: numeric('Points spent: as charged by the service if known, otherwise by the price list.'),
       error: personal(text('Reason why the run ended early; null if it did not.')),
-      changed: bigint('Number of loaded items that changed existing rows; null if not counted.'),
+      changed: bigint(
+        'Number of loaded items that changed existing rows, counted when the run ended; null if not counted.',
+      ),
       unreadable: bigint('Number of requests with an unreadable answer, including those that are no longer sent.'),
       scope: text(
         'Part of the sync that the run requested: failed for what failed before, limited for a sample, range for given days; null for all of it.',
