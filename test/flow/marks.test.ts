@@ -4,6 +4,7 @@ import { HeldError, UsageError } from '../../src/errors.ts';
 import { readMarks, type SyncMarks } from '../../src/flow/marks/read-marks.ts';
 import { resetMarks, type ResetOptions, type ResetSummary } from '../../src/flow/marks/reset-marks.ts';
 import { canonicalJson, digestOf } from '../../src/service/canonical-json.ts';
+import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { acquireLease, syncLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
@@ -164,6 +165,25 @@ describe('the watermarks of a sync', () => {
     ]);
     await scene.sync(yaml('count: 50, forms: [8-K]'));
     expect(range(scene)).toBe('2026-02-20..2026-03-07');
+  });
+
+  it('are shared by inputs that differ in their count, and pass nothing that one of them lacks', async () => {
+    let isRefused = true;
+    const respond = ({ body }: RespondRequest): Responded | undefined =>
+      isRefused && (body as { count?: number }).count === 90 ? { status: 404, body: '{}' } : undefined;
+    const scene = await sceneIn(await open(), { size: BUSY, respond });
+    const yaml = filings(
+      'for_each: [{ count: 90, forms: [8-K] }, { count: 100, forms: [8-K] }]\n    window: { from: 2026-02-20, to: today, lookback: 1d }',
+      '{ location_codes: [NY] }',
+    );
+    await scene.sync(yaml);
+    expect(await listed(scene, yaml)).toMatchObject([{ marks: [{ known: null }] }]);
+
+    isRefused = false;
+    scene.clock.advance(DAY_MS);
+    await scene.sync(yaml);
+
+    expect(await listed(scene, yaml)).toMatchObject([{ marks: [{ known: { to: '2026-03-06' } }] }]);
   });
 
   it('are found under the names of earlier versions, also for a reset', async () => {

@@ -138,14 +138,21 @@ const earliest = (time: RawBuilder<unknown>) =>
 async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
   const ends = await inputEnds(ops, context.run.id);
   const watermarks = await readWatermarks(ops, context.definition.name);
-  for (const end of ends) {
-    const names = windowWatermarkNames(context.definition, end.input);
+  const named = ends.map((end) => ({ end, names: windowWatermarkNames(context.definition, end.input) }));
+  for (const [name, sharing] of Map.groupBy(named, ({ names }) => names.name)) {
+    // Inputs that differ in their count share a watermark, which must not pass what one of them lacks.
+    if (!sharing.every(({ end }) => end.done)) continue;
     const now = context.now();
-    const before = parseWindowWatermark(watermarkOf(watermarks, names), context.definition, now);
-    // If a clock that was ahead set the receipt time, the send time is unknown.
-    const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
-    const watermark = end.done && isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;
-    if (watermark) await writeWatermark(ops, context.definition.name, names.name, JSON.stringify(watermark), now);
+    const moved = sharing.map(({ end, names }) => {
+      const before = parseWindowWatermark(watermarkOf(watermarks, names), context.definition, now);
+      // If a clock that was ahead set the receipt time, the send time is unknown.
+      const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
+      return isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;
+    });
+    const least = moved.reduce((one, other) =>
+      one && other && one.lastCompleteDay <= other.lastCompleteDay ? one : other && one ? other : undefined,
+    );
+    if (least) await writeWatermark(ops, context.definition.name, name, JSON.stringify(least), now);
   }
 }
 
