@@ -149,9 +149,9 @@ async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days):
       const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
       return isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;
     });
-    const least = moved.reduce((one, other) =>
-      one && other && one.lastCompleteDay <= other.lastCompleteDay ? one : other && one ? other : undefined,
-    );
+    const known = moved.filter((it) => it !== undefined);
+    if (known.length < moved.length) continue;
+    const [least] = known.toSorted((a, b) => (a.lastCompleteDay < b.lastCompleteDay ? -1 : 1));
     if (least) await writeWatermark(ops, context.definition.name, name, JSON.stringify(least), now);
   }
 }
