@@ -1,25 +1,15 @@
 /** Removes an entity from the records of unknown fields: a field can have the name of a person, as in an index of people. */
 import { cleanText } from '../../normalize/erasure/clean.ts';
-import type { DriftKind } from '../../normalize/batch.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { removeUnknownFields } from '../fill/remove-unknown-fields.ts';
 import type { TouchedRows } from './tables.ts';
 import type { ErasureSearch } from './target.ts';
 
-const UNKNOWN_FIELD: DriftKind = 'unknown field';
-
 /** Deletes the records of unknown fields whose path contains a name of the entity. The contract has all other names. */
 export async function eraseFromDrift(ops: Ops, { forgotten }: ErasureSearch, touched: TouchedRows): Promise<void> {
-  const rows = await ops.selectFrom('drift').select(['resource', 'path']).where('kind', '=', UNKNOWN_FIELD).execute();
-  for (const { resource, path } of rows.filter((it) => holdsName(it.path.split('.'), forgotten))) {
-    await ops
-      .deleteFrom('drift')
-      .where('resource', '=', resource)
-      .where('path', '=', path)
-      .where('kind', '=', UNKNOWN_FIELD)
-      .execute();
-    touched.note('drift', 1);
-  }
+  const removed = await removeUnknownFields(ops, (_, path) => holdsName(path, forgotten));
+  if (removed > 0) touched.note('drift', removed);
 }
 
 /** True if a field, or several in a row, have a name of the entity, since names contain dots. */

@@ -3,7 +3,6 @@
  * the rows. Times and answers of the rows stay, because the entities did not change.
  */
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
-import type { DriftKind } from '../../normalize/batch.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -13,6 +12,7 @@ import { isDeclaredInAnswer } from '../promote/field-place.ts';
 import { type FillCounts, fillChunk, type Filling } from './fill-chunk.ts';
 import { fillLogChunk } from './fill-log.ts';
 import { type FillableField, fillableFields } from './fillable-fields.ts';
+import { removeUnknownFields } from './remove-unknown-fields.ts';
 
 /** A column, and how many rows got a value. */
 export interface FilledColumn {
@@ -53,7 +53,7 @@ async function fill(
     }
     await retryTransient(() => removeFilled(ops, due), effects);
   }
-  if (changed.length > 0) await retryTransient(() => forgetDeclaredFields(ops), effects);
+  if (changed.length > 0) await retryTransient(() => removeUnknownFields(ops, isDeclaredInAnswer), effects);
   return { filled, isComplete: true };
 }
 
@@ -62,24 +62,6 @@ async function removeFilled(ops: Ops, due: readonly ChangedColumn[]): Promise<vo
   for (const { table_name: table, column_name: column } of due)
     await ops.deleteFrom('changed_columns').where('table_name', '=', table).where('column_name', '=', column).execute();
 }
-
-/** Deletes the records of unknown fields that are declared now: they no longer differ from the contract. */
-async function forgetDeclaredFields(ops: Ops): Promise<void> {
-  const unknown = await ops
-    .selectFrom('drift')
-    .select(['resource', 'path'])
-    .where('kind', '=', UNKNOWN_FIELD)
-    .execute();
-  for (const { resource, path } of unknown.filter((it) => isDeclaredInAnswer(it.resource, it.path.split('.'))))
-    await ops
-      .deleteFrom('drift')
-      .where('resource', '=', resource)
-      .where('path', '=', path)
-      .where('kind', '=', UNKNOWN_FIELD)
-      .execute();
-}
-
-const UNKNOWN_FIELD: DriftKind = 'unknown field';
 
 const done = new WeakMap<Warehouse, Promise<boolean>>();
 
