@@ -8,9 +8,10 @@ import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
 import { deadJobs } from './dead-jobs.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
 import { RETRY_HELD_SECONDS } from './job-decision.ts';
-import type { Jobs, JobOutcome, ScheduleChanges, Scheduled, Tx } from './jobs.ts';
+import type { Jobs, JobOutcome, Scheduled, Tx } from './jobs.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
-import { POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
+import { FIRING, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
+import { type Attempt, fireSchedules, type Follow, reconcileSchedules, type SettleFiring } from './schedules.ts';
 
 export interface JobsOptions {
   /** The schedules, for a process that runs the scheduler; absent, this process does not. */
@@ -24,18 +25,38 @@ type JobsDatabase = Pick<Warehouse, 'db' | 'driver' | 'ops' | 'schema'>;
 
 /** Opens the jobs of a warehouse, and creates their tables on first use. */
 export async function openJobs(database: JobsDatabase, { schedules, onError, retry }: JobsOptions): Promise<Jobs> {
-  const reconciled = schedules && (await reconcile(database, schedules, onError));
-  const boss = await started(database, schedules !== undefined, onError);
-  return { ...jobsOn(boss, database, retry), reconciled };
+  const boss = await started(database, onError);
+  try {
+    if (!schedules) return { ...jobsOn(boss, database, retry), reconciled: undefined };
+    const reconciled = await inTurn(database, (tx) => reconcileSchedules(boss, tx, database, schedules));
+    const settleFiring: SettleFiring = (job, follows) =>
+      retryTransient(() => settle(boss, database, FIRING, job, follows), retry);
+    await fireSchedules(boss, settleFiring, onError);
+    return { ...jobsOn(boss, database, retry), reconciled };
+  } catch (error) {
+    await boss.stop({ graceful: false });
+    throw error;
+  }
 }
 
-async function started(database: JobsDatabase, clock: boolean, onTrouble: (error: Error) => void): Promise<PgBoss> {
+/**
+ * Executes a transaction that ends jobs or changes schedules, one at a time: of two parents that end together, the second
+ * sees the end of the first.
+ */
+const inTurn = <T>({ db, schema }: JobsDatabase, execute: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${jobsSchema(schema)}, 0))`.execute(tx);
+    return execute(tx);
+  });
+
+async function started(database: JobsDatabase, onTrouble: (error: Error) => void): Promise<PgBoss> {
   const { driver } = database;
   if (!driver) throw new HeldError('Another process has the warehouse.', { next: 'Wait for it to end, or stop it.' });
   const boss = new PgBoss({
     ...settings,
     schema: jobsSchema(database.schema),
-    schedule: clock,
+    // Schedules are jobs of their own; see `schedules.ts`.
+    schedule: false,
     ...(driver.kind === 'embedded'
       ? { db: { executeSql: withOwnErrors(driver.runScript) }, backend: 'pglite' }
       : poolSettings(driver.settings)),
@@ -75,62 +96,31 @@ function poolSettings(settings: Extract<Driver, { kind: 'pool' }>['settings']): 
   return rest as ConstructorOptions;
 }
 
-/**
- * Makes the schedules equal to those in the config, before this process runs its scheduler, which would fire removed
- * schedules. Unchanged schedules are not touched.
- */
-async function reconcile(
-  database: JobsDatabase,
-  wanted: readonly Scheduled[],
-  onTrouble: (error: Error) => void,
-): Promise<ScheduleChanges> {
-  const boss = await started(database, false, onTrouble);
-  try {
-    const known = new Map((await boss.getSchedules('sync')).map((it) => [it.key, it]));
-    const unscheduled = [...known.keys()].filter((key) => !wanted.some(({ sync }) => sync === key));
-    const changed = wanted.filter(({ sync, schedule: { cron, timezone } }) => {
-      const before = known.get(sync);
-      return before?.cron !== cron || before.timezone !== timezone;
-    });
-    for (const key of unscheduled) await boss.unschedule('sync', key);
-    for (const { sync, schedule } of changed)
-      await boss.schedule('sync', schedule.cron, syncJob(sync), {
-        key: sync,
-        tz: schedule.timezone,
-        singletonKey: sync,
-        missed: 'once',
-      });
-    return { scheduled: changed.map(({ sync }) => sync), unscheduled };
-  } finally {
-    await boss.stop({ graceful: false });
-  }
-}
-
 /** Longer than any drain: running jobs are awaited, and a second signal ends the process. */
 const DRAIN_MS = 7 * DAY_MS;
 
+async function enqueue(boss: PgBoss, tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+  for (const { queue, data, afterSeconds } of jobs)
+    await boss.send(queue, data, {
+      db: fromKysely(tx),
+      ...(queue !== 'dead' && { singletonKey: keyOf(data) }),
+      ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
+      // The first chunks of all runs come before the second of any, so that a large run does not delay the others.
+      ...(data.kind === 'chunk' && { priority: -data.chunk }),
+    });
+}
+
+/** Ends a job and enqueues its follow-up jobs, unless another worker has the job now. */
+const settle = (boss: PgBoss, database: JobsDatabase, queue: string, job: Attempt, follows: Follow): Promise<void> =>
+  inTurn(database, async (tx) => {
+    const attempt = { id: job.id, retryCount: job.retryCount };
+    // The library returns how many jobs it settled, but its types omit that.
+    const { affected } = (await boss.complete(queue, attempt, null, { db: fromKysely(tx) })) as { affected: number };
+    if (affected > 0) await enqueue(boss, tx, await follows(tx));
+  });
+
 function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit<Jobs, 'reconciled'> {
   const { db, schema } = database;
-  const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {
-    for (const { queue, data, afterSeconds } of jobs)
-      await boss.send(queue, data, {
-        ...(tx && { db: fromKysely(tx) }),
-        ...(queue !== 'dead' && { singletonKey: keyOf(data) }),
-        ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
-        // The first chunks of all runs come before the second of any, so that a large run does not delay the others.
-        ...(data.kind === 'chunk' && { priority: -data.chunk }),
-      });
-  };
-  const settle = async (queue: string, job: Attempt, follows: Follow): Promise<void> =>
-    db.transaction().execute(async (tx) => {
-      // Settle one job at a time, so that of two parents that end together, the second sees the end of the first.
-      await sql`select pg_advisory_xact_lock(hashtextextended(${jobsSchema(schema)}, 0))`.execute(tx);
-      const attempt = { id: job.id, retryCount: job.retryCount };
-      // The library returns how many jobs it settled, but its types omit that.
-      const { affected } = (await boss.complete(queue, attempt, null, { db: fromKysely(tx) })) as { affected: number };
-      // If another worker has the job now, that worker enqueues the follow-up jobs.
-      if (affected > 0) await enqueue(await follows(tx), tx);
-    });
   /** The library can change the data of waiting jobs only, not of active ones. */
   const keep = async (queue: string, { id, retryCount }: Attempt, data: JobData): Promise<void> => {
     const { rows } = await retryTransient(
@@ -155,7 +145,8 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
     return handling.finally(() => running.delete(key));
   };
   return {
-    enqueue: async (jobs, tx) => (tx ? enqueue(jobs, tx) : db.transaction().execute((own) => enqueue(jobs, own))),
+    enqueue: async (jobs, tx) =>
+      tx ? enqueue(boss, tx, jobs) : db.transaction().execute((own) => enqueue(boss, own, jobs)),
     work: async (queue, slots, handle) => {
       const options = {
         localConcurrency: slots,
@@ -173,7 +164,7 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
         if (job.signal.aborted) return [];
         if (outcome.as === 'failed') return [{ id: job.id, status: 'failed', output: { message: outcome.because } }];
         // Safe to repeat: a second call finds the job settled. So a short loss of the database costs nothing.
-        await retryTransient(() => settle(queue, job, outcome.follows ?? nothing), retry);
+        await retryTransient(() => settle(boss, database, queue, job, outcome.follows ?? nothing), retry);
         return [{ id: job.id, status: 'completed' }];
       });
     },
@@ -182,7 +173,7 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
         for (const { id, name } of await boss.findJobs('sync', { key: sync, queued: true }))
           await boss.deleteJob(name, id);
     },
-    redrive: (syncs) => redriveDead(boss, database, enqueue, syncs),
+    redrive: (syncs) => redriveDead(boss, database, syncs),
     close: async () => {
       await boss.stop({ graceful: true, timeout: DRAIN_MS });
       // The library does not wait for handlers whose jobs it gave up.
@@ -195,7 +186,6 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
 async function redriveDead(
   boss: PgBoss,
   database: JobsDatabase,
-  enqueue: (jobs: readonly NewJob[], tx: Tx) => Promise<void>,
   syncs: readonly string[],
 ): Promise<readonly JobData[]> {
   const put: JobData[] = [];
@@ -207,18 +197,13 @@ async function redriveDead(
     await database.db.transaction().execute(async (tx) => {
       await boss.deleteJob('dead', id, { db: fromKysely(tx) });
       // A chunk's run may be over, so the sync is enqueued and continues whatever is left.
-      await enqueue([{ queue: 'sync', data: syncJob(job.sync) }], tx);
+      await enqueue(boss, tx, [{ queue: 'sync', data: syncJob(job.sync) }]);
     });
     put.push(job);
   }
   return put;
 }
 
-interface Attempt {
-  readonly id: string;
-  readonly retryCount: number;
-}
-type Follow = (tx: Tx) => Promise<readonly NewJob[]>;
 const later = (data: JobData): NewJob => ({ queue: data.kind, data, afterSeconds: RETRY_HELD_SECONDS });
 const nothing: Follow = async () => [];
 

@@ -1,4 +1,4 @@
-/** The engine's jobs, independent of the library: only `boss.ts` uses pg-boss. */
+/** The engine's jobs, independent of the library: only `boss.ts` and `schedules.ts` use pg-boss. */
 import type { Kysely } from 'kysely';
 import type { OperationsTables } from '../warehouse/schema/operations.ts';
 import type { SyncSchedule } from './firings.ts';

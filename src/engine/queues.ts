@@ -24,16 +24,12 @@ const RETRY_AFTER_AT_MOST_SECONDS = 300;
 const DELETE_AFTER_SECONDS = 3600;
 /** A job that was given up waits for a person. */
 const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
+/** A firing that was missed happens when a scheduler starts, however late. */
+const KEEP_FIRINGS_SECONDS = 10 * 365 * 24 * 3600;
+/** A firing is settled in one short transaction. */
+const EXPIRE_FIRING_SECONDS = 60;
 /** How often a free slot polls for a job. */
 export const POLL_SECONDS = 1;
-/** How often the scheduler checks for due schedules and forwards their firings: a firing is at most seconds late. */
-const CLOCK_SECONDS = 10;
-const FORWARD_SECONDS = 1;
-/**
- * How often the scheduler compares its clock with the database's. It looks for firings of the last minute, so a clock
- * that was set must not count for longer.
- */
-const COMPARE_CLOCKS_SECONDS = 5;
 /** Separate from the connections of the runs, so that no load delays a heartbeat. */
 const CONNECTIONS = 4;
 
@@ -49,11 +45,24 @@ const WORKED = {
   deadLetter: 'dead',
 } as const;
 
+/** The queue of the jobs that wait for the next firing of a schedule. */
+export const FIRING = 'firing';
+
 /** In order of creation, since the others refer to `dead`. */
-export const queues: readonly (Omit<QueueOptions, 'name'> & { readonly name: Queue })[] = [
+export const queues: readonly (Omit<QueueOptions, 'name'> & { readonly name: Queue | typeof FIRING })[] = [
   { name: 'dead', retentionSeconds: KEEP_DEAD_SECONDS },
   { name: 'sync', ...WORKED },
   { name: 'chunk', ...WORKED },
+  {
+    name: FIRING,
+    policy: 'exclusive',
+    expireInSeconds: EXPIRE_FIRING_SECONDS,
+    // The largest number: a schedule ends only when it is removed.
+    retryLimit: 2 ** 31 - 1,
+    retryDelay: RETRY_AFTER_SECONDS,
+    retentionSeconds: KEEP_FIRINGS_SECONDS,
+    deleteAfterSeconds: DELETE_AFTER_SECONDS,
+  },
 ];
 
 /** Settings of the library for every process. */
@@ -62,9 +71,6 @@ export const settings: ConstructorOptions = {
   superviseIntervalSeconds: MONITOR_SECONDS,
   monitorIntervalSeconds: MONITOR_SECONDS,
   maintenanceIntervalSeconds: DELETE_AFTER_SECONDS,
-  cronMonitorIntervalSeconds: CLOCK_SECONDS,
-  cronWorkerIntervalSeconds: FORWARD_SECONDS,
-  clockMonitorIntervalSeconds: COMPARE_CLOCKS_SECONDS,
   // The tables are small, and the server maintains them.
   reindex: false,
   monitorVacuum: false,

@@ -8,6 +8,7 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { deadJobs } from './dead-jobs.ts';
 import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
+import { waitingFirings } from './schedules.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
 /** Prefix of the leases that show which processes are alive. */
@@ -93,14 +94,17 @@ export async function readEngineStatus(warehouse: WarehouseSchemas, now: Date): 
     left join ${sql.id(ops, 'leases')} l on l.name = 'chunk:' || c.run_id || ':' || s.token || ':' || c.number
       and c.state = 'open' and l.expires_at >= clock_timestamp()
     where r.state = 'running' group by r.sync, r.id order by r.sync`.execute(db);
-  const schedules = await sql<Omit<ScheduleStatus, 'nextAt'>>`
-    select key as sync, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);
+  const schedules = await waitingFirings(db, warehouse);
   const dead = await deadJobs(warehouse, MOST_DEAD);
   return {
     workers: workers.rows,
     queues: queues.rows,
     runs: runs.rows,
-    schedules: schedules.rows.map((it) => ({ ...it, nextAt: firingsOf(it, now, 1)[0] ?? null })),
+    schedules: schedules.map(({ sync, schedule }) => ({
+      sync,
+      ...schedule,
+      nextAt: firingsOf(schedule, now, 1)[0] ?? null,
+    })),
     givenUp: dead.flatMap(({ data, message, at }) => {
       const job = jobOf(data);
       const because = job?.because ?? message?.split('\n')[0] ?? WORKER_DIED;

@@ -1,8 +1,10 @@
 /** The jobs of a test, and syncs that are due: their last firing was missed while no process ran the scheduler. */
 import { sql } from 'kysely';
+import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/definition.ts';
 import { openJobs } from '../../src/engine/boss.ts';
-import type { Jobs, Scheduled } from '../../src/engine/jobs.ts';
+import type { JobData } from '../../src/engine/job.ts';
+import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** The jobs of a warehouse in which nothing is expected to go wrong; the caller closes them. */
@@ -15,11 +17,35 @@ export const jobsOf = (warehouse: Warehouse, schedules?: readonly Scheduled[]): 
     ...(schedules && { schedules }),
   });
 
-/** Enters the schedules of a config, and has the clock stand still since two days ago. */
+/** The jobs of a warehouse until the test ends. */
+export async function jobsIn(warehouse: Warehouse, schedules?: readonly Scheduled[]): Promise<Jobs> {
+  const jobs = await jobsOf(warehouse, schedules);
+  onTestFinished(() => jobs.close());
+  return jobs;
+}
+
+/** Starts jobs of syncs until so many arrived. */
+export async function taken(
+  jobs: Jobs,
+  count: number,
+  outcome: JobOutcome = { as: 'done' },
+): Promise<readonly JobData[]> {
+  const got: JobData[] = [];
+  const enough = Promise.withResolvers<void>();
+  await jobs.work('sync', 1, async ({ data }) => {
+    got.push(data);
+    if (got.length === count) enough.resolve();
+    return outcome;
+  });
+  await enough.promise;
+  return got;
+}
+
+/** Enters the schedules of a config, whose next firings were two days ago. */
 export async function makeDue(warehouse: Warehouse, { syncs }: Pick<Config, 'syncs'>): Promise<void> {
   const schedules = syncs.flatMap(({ name, schedule }) => (schedule ? [{ sync: name, schedule }] : []));
   await (await jobsOf(warehouse, schedules)).close();
-  const ago = sql`clock_timestamp() - interval '2 days'`;
-  await sql`update sluice_jobs.schedule set created_on = ${ago}`.execute(warehouse.db);
-  await sql`update sluice_jobs.version set cron_on = ${ago}`.execute(warehouse.db);
+  await sql`update sluice_jobs.job set start_after = clock_timestamp() - interval '2 days' where name = 'firing'`.execute(
+    warehouse.db,
+  );
 }

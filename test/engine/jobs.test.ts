@@ -1,65 +1,19 @@
-/** The jobs on both warehouses: schedules are reconciled, missed firings fire once, jobs that were given up are requeued. */
+/** The jobs on both warehouses: jobs outlive their workers, and jobs that were given up are requeued. */
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
 import { childrenToStart } from '../../src/engine/child-syncs.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
-import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
+import type { JobOutcome } from '../../src/engine/jobs.ts';
 import { lostJobs } from '../../src/engine/died-work.ts';
 import { readEngineStatus, WORKER_DIED } from '../../src/engine/status.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
 import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
-import { jobsOf, makeDue } from './due.ts';
-
-const at = (sync: string, cron: string): Scheduled => ({ sync, schedule: { cron, timezone: 'UTC' } });
-
-async function jobsIn(warehouse: Warehouse, schedules?: readonly Scheduled[]): Promise<Jobs> {
-  const jobs = await jobsOf(warehouse, schedules);
-  onTestFinished(() => jobs.close());
-  return jobs;
-}
-
-/** Starts jobs until so many arrived. */
-async function taken(jobs: Jobs, count: number, outcome: JobOutcome = { as: 'done' }): Promise<readonly JobData[]> {
-  const got: JobData[] = [];
-  const enough = Promise.withResolvers<void>();
-  await jobs.work('sync', 1, async ({ data }) => {
-    got.push(data);
-    if (got.length === count) enough.resolve();
-    return outcome;
-  });
-  await enough.promise;
-  return got;
-}
+import { jobsIn, jobsOf, taken } from './due.ts';
 
 eachWarehouse('the jobs', (open) => {
-  it('have the schedules of the config, and leave unchanged ones as they are', async () => {
-    const warehouse = await open();
-    const first = await jobsOf(warehouse, [at('a', '0 3 * * *'), at('b', '0 4 * * *')]);
-    expect(first.reconciled).toEqual({ scheduled: ['a', 'b'], unscheduled: [] });
-    await first.close();
-    const second = await jobsIn(warehouse, [at('b', '0 4 * * *'), at('c', '0 5 * * *')]);
-    expect(second.reconciled).toEqual({ scheduled: ['c'], unscheduled: ['a'] });
-    const standing = await readEngineStatus(warehouse, new Date('2026-03-06T12:00:00Z'));
-    expect(standing?.schedules.map(({ sync, nextAt }) => [sync, nextAt?.toISOString()])).toEqual([
-      ['b', '2026-03-07T04:00:00.000Z'],
-      ['c', '2026-03-07T05:00:00.000Z'],
-    ]);
-  });
-
-  it('fire what was missed once, and of one key one at a time', async () => {
-    const warehouse = await open();
-    const schedules = [at('a', '0 0,12 * * *')];
-    await makeDue(warehouse, { syncs: (await configOf(DUE, 'http://127.0.0.1:1')).syncs });
-    const jobs = await jobsIn(warehouse, schedules);
-    expect(await taken(jobs, 1)).toEqual([syncJob('a')]);
-    await jobs.enqueue([1, 2, 3].map(() => ({ queue: 'sync', data: syncJob('z'), afterSeconds: 600 })));
-    const standing = await readEngineStatus(warehouse, new Date());
-    expect(standing?.queues.find(({ queue }) => queue === 'sync')).toMatchObject({ waiting: 0, later: 1 });
-  });
-
   it('enter what follows together with the end, show what was given up, and put it back', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
@@ -286,11 +240,6 @@ async function connectionsOfJobs({ db }: Warehouse): Promise<number> {
 
 const CHUNK = { kind: 'chunk', sync: 'a', tries: 0, token: '1', covered: 0, lost: [] as string[] } as const;
 const group = 'endpoint: pronet.group\n    for_each: { group: ["1"] }';
-const DUE = `syncs:
-  a:
-    ${group}
-    schedule: { cron: "0 0,12 * * *", timezone: UTC }
-`;
 const FAMILY = `syncs:
   a:
     ${group}

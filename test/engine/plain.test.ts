@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { firingsOf } from '../../src/engine/firings.ts';
 import { jobsSchema } from '../../src/warehouse/schema/jobs-schema.ts';
-import { settings } from '../../src/engine/queues.ts';
 import { decideAfter } from '../../src/engine/job-decision.ts';
 import { ChunkPlan } from '../../src/plan/chunks.ts';
 
@@ -19,6 +18,40 @@ describe('firings', () => {
     expect(firings('15 6 * * 1-5', 'America/New_York', '2026-03-05T11:15:00Z', 1)).toEqual([
       '2026-03-06T11:15:00.000Z',
     ]);
+  });
+
+  it('happen once a day also when clocks change: an hour later in spring, in the first of two hours in autumn', () => {
+    expect(firings('30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', 2)).toEqual([
+      '2026-03-29T01:30:00.000Z',
+      '2026-03-30T00:30:00.000Z',
+    ]);
+    expect(firings('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2)).toEqual([
+      '2026-10-25T00:30:00.000Z',
+      '2026-10-26T01:30:00.000Z',
+    ]);
+    expect(firings('30 * * * *', 'Europe/Berlin', '2026-10-24T23:45:00Z', 3)).toEqual([
+      '2026-10-25T00:30:00.000Z',
+      '2026-10-25T01:30:00.000Z',
+      '2026-10-25T02:30:00.000Z',
+    ]);
+  });
+
+  it.each([
+    ['Europe/Berlin', '2026-03-28T12:00:00Z'],
+    ['Europe/Berlin', '2026-10-24T12:00:00Z'],
+    ['America/New_York', '2026-03-07T12:00:00Z'],
+    ['America/New_York', '2026-10-31T12:00:00Z'],
+    ['Africa/Cairo', '2026-04-23T12:00:00Z'],
+    ['Antarctica/Troll', '2026-03-28T12:00:00Z'],
+    ['Australia/Lord_Howe', '2026-04-04T02:00:00Z'],
+    ['Australia/Lord_Howe', '2026-10-03T02:00:00Z'],
+  ])('are the same one after the other as together, in %s after %s', (timezone, after) => {
+    for (const cron of ['0 2 * * *', '15 2 * * *', '*/30 2 * * *', '5-59/10 2 * * *', '0 */2 * * *', '*/15 * * * *']) {
+      const together = firings(cron, timezone, after, 100);
+      const single: string[] = [];
+      while (single.length < 100) single.push(...firings(cron, timezone, single.at(-1) ?? after, 1));
+      expect(single, cron).toEqual(together);
+    }
   });
 
   it('of a rare day are years apart', () => {
@@ -92,10 +125,6 @@ describe('what follows from an exit code', () => {
     expect([seconds[0], seconds.at(-1)]).toEqual([12, 1350]);
     expect(step(5, 12)).toEqual({ do: 'give up' });
   });
-});
-
-it('a clock that was set counts for less than the minute in which the scheduler looks for firings', () => {
-  expect(settings.clockMonitorIntervalSeconds).toBeLessThan(60);
 });
 
 it('the schema of the queues fits, and differs where the warehouse’s does', () => {

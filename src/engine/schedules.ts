@@ -1,0 +1,122 @@
+/**
+ * The schedules of syncs. Each is a job that waits for its next firing. It then enqueues the job of its sync and, in the same
+ * transaction, itself for the firing after that.
+ */
+import { sql } from 'kysely';
+import { fromKysely, type PgBoss } from 'pg-boss';
+import * as z from 'zod';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
+import { firingsOf } from './firings.ts';
+import { type NewJob, syncJob } from './job.ts';
+import type { Scheduled, ScheduleChanges, Tx } from './jobs.ts';
+import { FIRING, POLL_SECONDS } from './queues.ts';
+
+/** Many schedules are due at the same minute. */
+const FIRINGS_AT_ONCE = 100;
+
+const firing = z.object({ sync: z.string(), cron: z.string(), timezone: z.string(), at: z.coerce.date() });
+
+/** A schedule and the time of a firing. */
+export interface Firing extends Scheduled {
+  readonly at: Date;
+}
+
+/** Parses the data of a job that waits for a firing; undefined if this version does not know them. */
+export function firingOf(data: unknown): Firing | undefined {
+  const parsed = firing.safeParse(data).data;
+  return parsed && { sync: parsed.sync, schedule: { cron: parsed.cron, timezone: parsed.timezone }, at: parsed.at };
+}
+
+interface WaitingFiring extends Firing {
+  /** Identifies the job that waits. */
+  readonly id: string;
+}
+
+/** Returns the schedules of a warehouse with their next firings, ordered by sync. */
+export async function waitingFirings(db: Tx, { schema }: Pick<Warehouse, 'schema'>): Promise<readonly WaitingFiring[]> {
+  const { rows } = await sql<{ id: string; data: unknown }>`
+    select id::text as id, data from ${sql.id(jobsSchema(schema), 'job')}
+    where name = ${FIRING} and state in ('created', 'retry', 'active') order by singleton_key`.execute(db);
+  return rows.flatMap(({ id, data }) => {
+    const waiting = firingOf(data);
+    return waiting ? [{ id, ...waiting }] : [];
+  });
+}
+
+/**
+ * Makes the schedules equal to those in the config. Unchanged schedules are not touched, so a firing that was missed while no
+ * scheduler ran happens now. A firing that is later than the next one was computed under a clock that was ahead.
+ */
+export async function reconcileSchedules(
+  boss: PgBoss,
+  tx: Tx,
+  warehouse: Pick<Warehouse, 'schema'>,
+  wanted: readonly Scheduled[],
+): Promise<ScheduleChanges> {
+  const now = await databaseTime(tx);
+  const known = await waitingFirings(tx, warehouse);
+  const isOf = ({ sync, schedule, at }: Firing, other: Scheduled): boolean =>
+    sync === other.sync &&
+    schedule.cron === other.schedule.cron &&
+    schedule.timezone === other.schedule.timezone &&
+    (at <= now || firingsOf(schedule, now, 1).every((next) => at <= next));
+  for (const it of known)
+    if (!wanted.some((other) => isOf(it, other))) await boss.deleteJob(FIRING, it.id, { db: fromKysely(tx) });
+  const changed = wanted.filter((other) => !known.some((it) => isOf(it, other)));
+  for (const it of changed) await enqueueFiring(boss, tx, it, now);
+  return {
+    scheduled: changed.map(({ sync }) => sync),
+    unscheduled: known.map(({ sync }) => sync).filter((sync) => !wanted.some((it) => it.sync === sync)),
+  };
+}
+
+/** A job that a process executes. */
+export interface Attempt {
+  readonly id: string;
+  readonly retryCount: number;
+}
+
+/** Enqueues or returns the follow-up jobs of a job, in the transaction that ends it. */
+export type Follow = (tx: Tx) => Promise<readonly NewJob[]>;
+
+export type SettleFiring = (job: Attempt, follows: Follow) => Promise<void>;
+
+/** Fires the schedules that are due, until the queue is closed. */
+export async function fireSchedules(
+  boss: PgBoss,
+  settle: SettleFiring,
+  onError: (error: Error) => void,
+): Promise<void> {
+  const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: FIRINGS_AT_ONCE };
+  await boss.work(FIRING, options, async (jobs) => {
+    for (const job of jobs) {
+      const due = firingOf(job.data);
+      if (!due) throw new Error('this version does not know such a job');
+      await settle(job, async (tx) => {
+        const now = await databaseTime(tx);
+        // Never the same firing again, also if the clock was set back.
+        await enqueueFiring(boss, tx, due, due.at > now ? due.at : now);
+        return [{ queue: 'sync', data: syncJob(due.sync) }];
+      }).catch((error: unknown) => {
+        onError(error as Error);
+        throw error;
+      });
+    }
+  });
+}
+
+async function enqueueFiring(boss: PgBoss, tx: Tx, { sync, schedule }: Scheduled, after: Date): Promise<void> {
+  const [at] = firingsOf(schedule, after, 1);
+  if (!at) return;
+  const data = { sync, ...schedule, at };
+  await boss.send(FIRING, data, { db: fromKysely(tx), singletonKey: sync, startAfter: at });
+}
+
+/** The queue compares the start of its jobs with this clock. */
+async function databaseTime(tx: Tx): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(tx);
+  const [row] = rows;
+  if (!row) throw new Error('The database did not return its time.');
+  return row.now;
+}
