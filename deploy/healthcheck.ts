@@ -1,6 +1,6 @@
 /**
  * The container's health check: requests /healthz from process 1 if its command line has `--listen HOST:PORT`. A process that
- * does not listen, such as a one-shot `sync`, is healthy. Exit code 0 is healthy, 1 is not. The container runtime limits the
+ * does not listen, such as a one-shot `sync` or one with `--listen off`, is healthy. Exit code 0 is healthy, 1 is not. The container runtime limits the
  * time of the check.
  */
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ try {
   const [address] = args.flatMap((arg, index) =>
     arg === FLAG ? [args[index + 1] ?? ''] : arg.startsWith(`${FLAG}=`) ? [arg.slice(FLAG.length + 1)] : [],
   );
-  if (address !== undefined) await assertHealthy(address);
+  if (address !== undefined && address !== 'off') await assertHealthy(address);
 } catch (error) {
   const { message, cause } = error as Error;
   process.stderr.write(`unhealthy: ${cause instanceof Error ? cause.message : message}\n`);

@@ -6,6 +6,7 @@ Needs only Python 3.9. airflow_dag.py and dagster_assets.py use it.
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import threading
@@ -44,6 +45,7 @@ ACTIONS = {
 WORST_FIRST = (1, 2, 3, 8, 7, 6, 5, 4, 0)
 # After these, `run_until_done` tries again by itself, with these waits.
 TRANSIENT = (5, 7)
+OUT_OF_POINTS = 6
 WAITS_S = (30, 60, 120, 240, 480)
 
 
@@ -64,6 +66,10 @@ class Outcome:
 
     def syncs(self) -> list[dict]:
         return (self.summary or {}).get("syncs", [])
+
+    def points(self) -> float:
+        """The points of this invocation; `points` of a continued run counts from its start."""
+        return sum(s.get("pointsNow", s["points"]) for s in self.syncs())
 
     def unfinished(self) -> tuple[str, ...]:
         """The syncs that a retry continues. A partial sync is finished: with exit code 5, it only lists lost answers."""
@@ -104,14 +110,19 @@ def run_until_done(
 
     An orchestrator that runs the complete task again does not know which syncs finished, and pays for those without max_age
     again. So the outcome asks it to do so only if the program or this process was stopped. A finished sync that is after a
-    retried one sees its new rows in the next run.
+    retried one sees its new rows in the next run. All attempts together spend at most `max_points`.
     """
-    outcome = run_sync(names, max_points, program)
+    outcome = attempt = run_sync(names, max_points, program)
     for wait_s in WAITS_S:
         if not outcome.is_transient():
             return outcome
+        if max_points is not None:
+            max_points -= math.ceil(attempt.points())
+            if max_points <= 0:
+                return outcome_of(OUT_OF_POINTS, outcome.summary)
         time.sleep(wait_s)
-        outcome = outcome.followed_by(run_sync(outcome.unfinished() or names, max_points, program))
+        attempt = run_sync(outcome.unfinished() or names, max_points, program)
+        outcome = outcome.followed_by(attempt)
     return replace(outcome, action=Action.FAIL) if outcome.is_transient() else outcome
 
 

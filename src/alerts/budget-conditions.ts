@@ -29,7 +29,7 @@ export const isMonth = ({ period }: BudgetUse): boolean => period.length === MON
 /** Characters of YYYY-MM. */
 const MONTH = 7;
 
-function shareCondition({ budget, period, limit, spent }: BudgetUse, share: number): AlertCondition {
+function shareCondition({ budget, period, from, limit, spent }: BudgetUse, share: number): AlertCondition {
   const isRaised = spent >= (limit * share) / 100 && (spent > 0 || limit === 0);
   return {
     kind: 'budget',
@@ -41,6 +41,7 @@ function shareCondition({ budget, period, limit, spent }: BudgetUse, share: numb
         ? 'The remaining requests of its syncs stay planned. Raise the limit in the config, or wait for the next period.'
         : null,
     runId: null,
+    from,
   };
 }
 
@@ -54,7 +55,7 @@ interface Expectation {
 }
 
 function forecastBreach(use: BudgetUse, now: Date, scheduled: readonly ScheduledPoints[]): AlertCondition {
-  const { budget, period, limit, spent } = use;
+  const { budget, period, from, limit, spent } = use;
   const { by, points, endsOn } = bySchedules(use, now, scheduled) ?? byRate(use, now);
   const isRaised = spent < limit && endsOn !== undefined;
   return {
@@ -66,6 +67,7 @@ function forecastBreach(use: BudgetUse, now: Date, scheduled: readonly Scheduled
       : `${by}, ${rounded(points)} of the ${limit} points of ${budget} are spent in ${period}`,
     next: isRaised ? 'See sluice plan --for 30d and sluice costs --tune.' : null,
     runId: null,
+    from,
   };
 }
 

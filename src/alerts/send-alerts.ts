@@ -4,6 +4,7 @@ import {
   type AlertChannel,
   returnUnsent,
   type AlertCondition,
+  clearEndedPeriods,
   recordCondition,
   recordSent,
   takeUnsent,
@@ -67,6 +68,7 @@ export async function sendAlerts(
     const ops = operationsOf(warehouse);
     for (const condition of await conditionsOf({ alerts, budget }, warehouse, syncs, effects))
       await recordCondition(ops, condition, effects.now());
+    await clearEndedPeriods(ops, effects.now());
     isRecorded = true;
     const channels = channelsOf(alerts, effects);
     const refused = new Set<AlertChannel>();

@@ -1,5 +1,6 @@
 /** The states of alerts. Whichever process notices a change, each alert is raised once and cleared once, and is due until it is delivered. */
 import { type Selectable, sql } from 'kysely';
+import { periodAt } from '../control/budget/spending-period.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 type Row = Selectable<OpsDatabase['alerts']>;
@@ -16,9 +17,11 @@ export interface AlertCondition {
   readonly because: string;
   readonly next: string | null;
   readonly runId: string | null;
+  /** An alert that was raised earlier is raised anew, such as that about a limit of the day before. */
+  readonly from?: Date;
 }
 
-export interface AlertState extends Omit<AlertCondition, 'isRaised'> {
+export interface AlertState extends Omit<AlertCondition, 'isRaised' | 'from'> {
   readonly state: Row['state'];
   readonly since: Date;
   /** When the webhook accepted it; null while it is due. */
@@ -46,11 +49,11 @@ const STATE = [
   'command_at as commandAt',
 ] as const;
 
-/** Writes the condition. An alert that was raised already keeps its start, and is not delivered again. */
+/** Writes the condition. An alert that was raised already, since `from`, keeps its start and is not delivered again. */
 export async function recordCondition(ops: Ops, condition: AlertCondition, now: Date): Promise<void> {
-  const { sync, kind, because, next, runId: run_id, isRaised } = condition;
+  const { sync, kind, because, next, runId: run_id, isRaised, from = null } = condition;
   if (isRaised) {
-    const wasRaised = sql<boolean>`alerts.state = 'raised'`;
+    const wasRaised = sql<boolean>`alerts.state = 'raised' and (${from}::timestamptz is null or alerts.since >= ${from})`;
     const kept = <T>(column: string, initial: T) =>
       sql<T>`case when ${wasRaised} then ${sql.ref(`alerts.${column}`)} else ${initial}::timestamptz end`;
     await ops
@@ -71,24 +74,43 @@ export async function recordCondition(ops: Ops, condition: AlertCondition, now: 
       .execute();
     return;
   }
+  await clearAlerts(ops, { because, next, runId: run_id }, now)
+    .where('sync', '=', sync)
+    .where('kind', '=', kind)
+    .execute();
+}
+
+/** Clears the alerts about limits whose day or month is over, also those of limits that no config has any more. */
+export async function clearEndedPeriods(ops: Ops, now: Date): Promise<void> {
+  for (const length of ['day', 'month'] as const)
+    await clearAlerts(ops, { because: `the ${length} of the limit is over`, next: null, runId: null }, now)
+      .where('kind', '=', 'budget')
+      .where('sync', 'like', `%.per\\_${length} %`)
+      .where('since', '<', periodAt(now, length).from)
+      .execute();
+}
+
+/** The update that clears raised alerts; the caller says which. */
+function clearAlerts(
+  ops: Ops,
+  { because, next, runId }: Pick<AlertCondition, 'because' | 'next' | 'runId'>,
+  now: Date,
+) {
   // A channel that never got the alert does not need to hear that it is over.
   const over = (column: string) => sql<Date | null>`case when ${sql.ref(column)} is null then ${now}::timestamptz end`;
-  await ops
+  return ops
     .updateTable('alerts')
     .set({
       state: 'cleared',
       since: now,
       because,
       next,
-      run_id,
+      run_id: runId,
       tried_at: null,
       webhook_at: over('webhook_at'),
       command_at: over('command_at'),
     })
-    .where('sync', '=', sync)
-    .where('kind', '=', kind)
-    .where('state', '=', 'raised')
-    .execute();
+    .where('state', '=', 'raised');
 }
 
 /**

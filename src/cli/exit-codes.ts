@@ -21,7 +21,8 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   },
   usage: {
     short: 'usage or config',
-    meaning: 'The command line or the config is wrong. Nothing was sent.',
+    meaning:
+      'The command line, the config or a file that it names is wrong. Nothing was sent for the syncs that the message names; other syncs of the command may have run.',
     next: 'Fix what the message names; it also says what is allowed.',
   },
   credential: {

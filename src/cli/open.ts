@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
 import { embeddedFolder } from '../config/values/paths.ts';
 import { UsageError } from '../errors.ts';
-import { passwordOf } from '../telemetry/redact-secrets.ts';
+import { passwordsIn } from '../telemetry/redact-secrets.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
@@ -35,7 +35,7 @@ async function assertColumns({ syncs }: Config): Promise<void> {
 
 /** Redacts the secrets of a config in all later output. */
 export function registerSecrets({ redactor }: Context, { service, warehouse, alerts }: Config): void {
-  const secrets = [service.token?.reveal(), passwordOf(warehouse.url.reveal()), alerts?.webhook?.reveal()];
+  const secrets = [service.token?.reveal(), ...passwordsIn(warehouse.url.reveal()), alerts?.webhook?.reveal()];
   for (const secret of secrets) {
     if (secret !== undefined) redactor.add(secret);
   }

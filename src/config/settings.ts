@@ -7,6 +7,7 @@ import { checks } from './checks.ts';
 import { duration, share } from './values/quantity.ts';
 import { tagName, tags, tagValue } from './values/tags.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
+import { withHost } from '../text/database-address.ts';
 
 const PLAIN_URL =
   'allowed is an http or https address without a login, a query or a fragment, such as https://api.example.com';
@@ -51,7 +52,7 @@ export const service = z
 const WAREHOUSE = 'allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE';
 
 const isWarehouse = (text: string): boolean =>
-  /^embedded:./.test(text) || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text));
+  /^embedded:./.test(text) || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(withHost(text)));
 
 // The operations schema appends `_ops`, and Postgres truncates names to 63 bytes.
 const SCHEMA = 'allowed are at most 59 lower-case letters, digits and _, beginning with a letter, not with pg_';

@@ -15,7 +15,7 @@ import { FIRING, POLL_SECONDS } from './queues.ts';
 /** Many schedules are due at the same minute. */
 const FIRINGS_AT_ONCE = 100;
 
-const firing = z.object({ sync: z.string(), cron: z.string(), timezone: z.string(), at: z.coerce.date() });
+const firingData = z.object({ sync: z.string(), cron: z.string(), timezone: z.string(), at: z.coerce.date() });
 
 /** A schedule and the time of a firing. */
 export interface Firing extends Scheduled {
@@ -24,24 +24,25 @@ export interface Firing extends Scheduled {
 
 /** Parses the data of a job that waits for a firing; undefined if this version does not know them. */
 export function firingOf(data: unknown): Firing | undefined {
-  const parsed = firing.safeParse(data).data;
+  const parsed = firingData.safeParse(data).data;
   return parsed && { sync: parsed.sync, schedule: { cron: parsed.cron, timezone: parsed.timezone }, at: parsed.at };
 }
 
-interface WaitingFiring extends Firing {
-  /** Identifies the job that waits. */
+interface WaitingJob {
   readonly id: string;
+  /** Undefined if another version wrote the job. */
+  readonly firing: Firing | undefined;
 }
 
 /** Returns the schedules of a warehouse with their next firings, ordered by sync. */
-export async function waitingFirings(db: Tx, { schema }: Pick<Warehouse, 'schema'>): Promise<readonly WaitingFiring[]> {
+export const waitingFirings = async (db: Tx, warehouse: Pick<Warehouse, 'schema'>): Promise<readonly Firing[]> =>
+  (await waitingJobs(db, warehouse)).flatMap((job) => job.firing ?? []);
+
+async function waitingJobs(db: Tx, { schema }: Pick<Warehouse, 'schema'>): Promise<readonly WaitingJob[]> {
   const { rows } = await sql<{ id: string; data: unknown }>`
     select id::text as id, data from ${sql.id(jobsSchema(schema), 'job')}
     where name = ${FIRING} and state in ('created', 'retry', 'active') order by singleton_key`.execute(db);
-  return rows.flatMap(({ id, data }) => {
-    const waiting = firingOf(data);
-    return waiting ? [{ id, ...waiting }] : [];
-  });
+  return rows.map(({ id, data }) => ({ id, firing: firingOf(data) }));
 }
 
 /**
@@ -55,14 +56,15 @@ export async function reconcileSchedules(
   wanted: readonly Scheduled[],
 ): Promise<ScheduleChanges> {
   const now = await databaseTime(tx);
-  const known = await waitingFirings(tx, warehouse);
+  const jobs = await waitingJobs(tx, warehouse);
+  const known = jobs.flatMap(({ firing }) => firing ?? []);
   const isOf = ({ sync, schedule, at }: Firing, other: Scheduled): boolean =>
     sync === other.sync &&
     schedule.cron === other.schedule.cron &&
     schedule.timezone === other.schedule.timezone &&
     (at <= now || firingsOf(schedule, now, 1).every((next) => at <= next));
-  for (const it of known)
-    if (!wanted.some((other) => isOf(it, other))) await boss.deleteJob(FIRING, it.id, { db: fromKysely(tx) });
+  for (const { id, firing } of jobs)
+    if (!firing || !wanted.some((it) => isOf(firing, it))) await boss.deleteJob(FIRING, id, { db: fromKysely(tx) });
   const changed = wanted.filter((other) => !known.some((it) => isOf(it, other)));
   for (const it of changed) await enqueueFiring(boss, tx, it, now);
   return {

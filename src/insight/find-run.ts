@@ -30,7 +30,7 @@ export async function findRun(ops: Ops, text: string, sync: string | undefined):
     const syncs = await ops.selectFrom('runs').select('sync').distinct().where(isSync).orderBy('sync').execute();
     if (syncs.length > 1)
       throw new UsageError(`${text} is ambiguous, because ${syncs.length} syncs have run.`, {
-        next: `Add --sync with one of ${syncs.map((it) => it.sync).join(', ')}.`,
+        next: `Name the id of a run; with sluice diff, --sync can name one of ${syncs.map((it) => it.sync).join(', ')}.`,
       });
   }
   const found =

@@ -1,5 +1,6 @@
 /** Keeps secrets out of all output: every occurrence of a secret, in any encoding, becomes `[redacted]`. */
 import { type Redaction, redactionOf } from '../redaction/redaction.ts';
+import { withHost } from '../text/database-address.ts';
 
 const REDACTED = '[redacted]';
 
@@ -22,18 +23,19 @@ export function createRedactor(values: readonly string[] = []): Redactor {
   };
 }
 
-/** The password in a database address, as it is written there; undefined if there is none. */
-export function passwordOf(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  const password = url.password !== '' ? url.password : url.searchParams.get('password');
-  return password === null || password === '' ? undefined : password;
+/** The passwords in a database address, as they are written there: it has room for two. */
+export function passwordsIn(address: string): string[] {
+  const url = URL.parse(withHost(address));
+  return url ? [url.password, ...url.searchParams.getAll('password')].filter((it) => it !== '') : [];
 }
 
 /** The secrets that the environment contains under their standard names. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
-  const password = passwordOf(env['DATABASE_URL'] ?? '');
-  return [env['SLUICE_SERVICE_TOKEN'], env['SLUICE_MASKING_KEY'], env['PGPASSWORD'], password].filter(
-    (it) => it !== undefined,
-  );
+  const {
+    SLUICE_SERVICE_TOKEN: token,
+    SLUICE_MASKING_KEY: key,
+    PGPASSWORD: password,
+    DATABASE_URL: address = '',
+  } = env;
+  return [token, key, password, ...passwordsIn(address)].filter((it) => it !== undefined);
 }

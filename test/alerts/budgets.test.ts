@@ -21,6 +21,7 @@ const use = (more: Partial<BudgetUse>): BudgetUse => ({
   limit: 100,
   spent: 0,
   spentPerDay: 0,
+  from: new Date('2026-03-01T00:00:00Z'),
   until: new Date('2026-04-01T00:00:00Z'),
   tag: undefined,
   ...more,
@@ -178,5 +179,42 @@ syncs:
     expect(await alerts(scene, scheduledYaml, 'elsewhere')).toHaveLength(1);
     scene.clock.advance(Date.parse('2026-04-01T00:00:01Z') - scene.clock.now().getTime());
     expect(await alerts(scene, yaml.replace('per_month: 2', 'per_month: 100'))).toEqual([]);
+  });
+});
+
+anyWarehouse('alerts about a limit', (open) => {
+  const yaml = (budget: string) => `${service()}
+${budget}alerts: { webhook: "http://127.0.0.1:9/hook" }
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] } }
+`;
+  const budget = 'budget: { per_day: 2 }\n';
+  /** Runs the sync and returns the alerts that are active then. */
+  const activeAfter = async (scene: Scene, text: string) => {
+    const { clock, sandbox, warehouse } = scene;
+    const { syncs } = await scene.sync(text);
+    const alerts = { webhook: undefined, command: undefined, on: ALERT_KINDS, quarantine: 0, forecastMs: 1 };
+    const effects = { ...clock, onNotice: () => undefined, redact: (line: string) => line, env: {} };
+    await sendAlerts({ ...(await configOf(text, sandbox.url)), alerts }, warehouse, { syncs }, effects);
+    return (await listAlerts(operationsOf(warehouse), 'active')).map(({ sync, since }) => [sync, since]);
+  };
+  const shares = ['100%', '50%', '80%'].map((share) => `(budget.per_day ${share})`);
+
+  it('of a day are raised anew on each day that spends it, also if the first run of the day does', async () => {
+    const scene = await sceneIn(await open());
+    const first = await activeAfter(scene, yaml(budget));
+    expect(first.map(([sync]) => sync).toSorted()).toEqual(shares);
+    scene.clock.advance(DAY_MS);
+    const second = await activeAfter(scene, yaml(budget));
+    expect(second.map(([sync]) => sync).toSorted()).toEqual(shares);
+    expect(second.filter(([, since]) => first.some(([, before]) => String(before) === String(since)))).toEqual([]);
+  });
+
+  it('are over with their period, also if the config has the limit no more', async () => {
+    const scene = await sceneIn(await open());
+    expect(await activeAfter(scene, yaml(budget))).toHaveLength(3);
+    expect(await activeAfter(scene, yaml(''))).toHaveLength(3);
+    scene.clock.advance(DAY_MS);
+    expect(await activeAfter(scene, yaml(''))).toEqual([]);
   });
 });

@@ -57,6 +57,7 @@ describe('a reader that goes away', () => {
     stream.emit('error', Object.assign(new Error('gone'), { code: 'EPIPE' }));
     made.write('b');
     expect([stream.written, await made.flush()]).toEqual(['a', undefined]);
+    expect(made.isOpen?.()).toBe(false);
   });
 
   it('differs from a disk that is full', async () => {

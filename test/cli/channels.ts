@@ -6,12 +6,13 @@ export interface KeptChannel extends Channel {
 }
 
 /** A terminal of that width, or no terminal when no width is given. */
-export function keptChannel(columns?: number, color = false): KeptChannel {
+export function keptChannel(columns?: number, color = false, isOpen?: () => boolean): KeptChannel {
   let written = '';
   return {
     isTerminal: columns !== undefined,
     columns,
     color,
+    ...(isOpen && { isOpen }),
     write: (text) => {
       written += text;
     },

@@ -28,6 +28,11 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
+it('the script names the program, also if a password is equal to its name', async () => {
+  const { out } = await runInProcess(['completion', 'bash'], { env: { PGPASSWORD: 'sluice' } });
+  expect(out).toContain('complete -F _sluice');
+});
+
 /** The words that are offered, or where paths are, the kind of these. */
 async function offered(...typed: string[]): Promise<string[]> {
   const { code, out, err } = await runInProcess(['complete', '--', ...typed], { env: { SLUICE_CONFIG: config } });

@@ -105,7 +105,7 @@ describe('diff', () => {
       return err;
     };
     expect(await refused(second, first)).toContain(`run ${second} is not earlier than run ${first}`);
-    expect(await refused('previous', 'latest')).toContain('Add --sync with one of groups, people.');
+    expect(await refused('previous', 'latest')).toContain('with sluice diff, --sync can name one of groups, people.');
     expect(await refused(first, '999')).toContain('There is no run 999.');
     expect(await refused(first, 'x')).toContain('x names no run; a run is an id, latest or previous.');
     expect(await refused(first, String(Number(second) + 2))).toContain('Name two runs of one sync.');

@@ -27,6 +27,11 @@ describe('grants without personal data', () => {
     expect(out + err).not.toContain(KEY);
   });
 
+  it('prints the names as they are, also if a password is equal to one of them', async () => {
+    const { out } = await grants([], { PGPASSWORD: 'sluice' });
+    expect(out).toContain('grant usage on schema "sluice_masked" to "sluice_masked_reader"');
+  });
+
   it.each([
     [{}, 'SLUICE_MASKING_KEY is not set.'],
     [{ SLUICE_MASKING_KEY: 'short' }, 'SLUICE_MASKING_KEY has 5 of at least 16 characters.'],

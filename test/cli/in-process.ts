@@ -15,6 +15,8 @@ export interface InProcessOptions {
   /** Width of the terminals that both streams are; absent, they are none. */
   readonly columns?: number;
   readonly color?: boolean;
+  /** Whether the reader of standard output is still there; absent, it is. */
+  readonly isOpen?: () => boolean;
   readonly signal?: AbortSignal;
   /** The wall clock of process and database; absent, the machine's. */
   readonly now?: () => Date;
@@ -40,7 +42,7 @@ export async function runInProcess(words: readonly string[], options: InProcessO
 async function runHere(words: readonly string[], options: InProcessOptions): Promise<Ran> {
   const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
   const { now, processNow = now ?? (() => new Date()) } = options;
-  const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];
+  const [out, err] = [keptChannel(columns, color, options.isOpen), keptChannel(columns, color)];
   const left = [...(answers ?? [])];
   const ask = (question: string): Promise<string> => {
     err.write(question);

@@ -2,7 +2,7 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { csv } from '../../src/cli/terminal/csv.ts';
-import { asJson } from '../../src/cli/terminal/json.ts';
+import { asJson, jsonElements } from '../../src/cli/terminal/json.ts';
 import { withNoun, duration, withThousands, displayText, paint, table } from '../../src/cli/terminal/print.ts';
 import { cutTo } from '../../src/cli/terminal/width.ts';
 import { keptChannel } from './channels.ts';
@@ -135,6 +135,16 @@ describe('csv', () => {
         ],
       ),
     ).toBe('a,"b,c"\n"x""y",\n"","line\r\nbreak"\n"{""k"":1}",7\n');
+  });
+});
+
+describe('jsonElements', () => {
+  it.each([
+    ['no row', []],
+    ['one row', [{ a: 1 }]],
+    ['rows with lists, empty objects and control characters', [{ a: [1, { b: '\u009b' }] }, {}, { c: 7n }]],
+  ])('print the same as the array: %s', (_, rows) => {
+    expect([...jsonElements(rows)].join('')).toBe(asJson(rows));
   });
 });
 

@@ -70,9 +70,24 @@ it('status --watch prints the status again until it is stopped, in place of the 
   expect(ran.out).toBe(shown.repeat(3));
 });
 
+it('status --watch ends when its reader is gone', async () => {
+  let shown = 0;
+  const env = { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: `embedded:${join(folder, 'watched')}` };
+  const ran = await runInProcess(['status', '--watch'], {
+    env,
+    sleep: () => Promise.resolve(),
+    isOpen: () => (shown += 1) < 2,
+  });
+  expect(ran.code).toBe(0);
+  expect(ran.out).toBe(`nothing has run yet; run sluice sync\nwarehouse: ${join(folder, 'watched')}\n`.repeat(2));
+});
+
 it.each([
   [['worker'], {}, 2, 'Run sluice schedule, which also works on jobs, or set DATABASE_URL to a Postgres server.'],
   [['schedule', 'none'], {}, 2, 'Name one of groups, microbloggers, photographers.'],
+  [['schedule', '--explain', '--redrive'], {}, 2, 'schedule: --explain is given with --redrive'],
+  [['docs', '--check', 'tables'], {}, 2, 'docs: pages are given with --check, which covers all files'],
+  [['docs', '--output', 'x', 'tables'], {}, 2, 'docs: pages are given with --output, which covers all files'],
   [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some syncs once, use sluice sync.'],
   [['schedule'], {}, 3, 'SLUICE_SERVICE_TOKEN'],
   [['worker'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 3, 'SLUICE_SERVICE_TOKEN'],

@@ -23,6 +23,9 @@ describe('the settings', () => {
     });
     expect(config.warehouse.schema).toBe('sluice');
     expect(config.warehouse.url.reveal()).toMatch(/^embedded:\/.*\/wh$/);
+    const socket = 'postgres://me@/data?host=/run/postgresql';
+    const onSocket = await load(`${HEAD.replace('embedded:wh', socket)}  a: { endpoint: token.requests }\n`);
+    expect(onSocket.warehouse.url.reveal()).toBe(socket);
     expect(config.budget).toEqual({});
     expect(config.prices).toEqual({});
     expect(config.syncs[0]).toMatchObject({

@@ -103,6 +103,8 @@ describe('the health check', () => {
     ['worker --listen 127.0.0.2:PORT', 200, 1, 'ECONNREFUSED'],
     ['worker --listen nonsense', 200, 1, 'unhealthy:'],
     ['sync --json', 200, 0, ''],
+    ['worker --listen off', 200, 0, ''],
+    ['worker --listen=off', 200, 0, ''],
   ])('says of `%s` that answers %i: %i %s', async (words, status, code, says) => {
     const at = await role(status, (port) => words.replace('PORT', port).split(' '));
     const found = await check(at);

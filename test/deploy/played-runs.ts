@@ -8,6 +8,9 @@ interface EndedSync {
   readonly sync: string;
   readonly exitCode: number;
   readonly state: string;
+  /** One unless it is given. */
+  readonly points?: number;
+  readonly pointsNow?: number;
 }
 
 /** A run: its exit code, and its syncs if it prints a summary. */
@@ -49,6 +52,26 @@ export const retriedRuns: readonly (readonly [string, readonly PlayedRun[], read
   ['that only lists lost answers is over', [{ code: 5, syncs: [complete, ended('b', 5, 'partial')] }], ['sync'], 5],
 ];
 
+/** Runs that share a limit of five points, with the limits that each has to get and the exit code of all. */
+export const limitedRuns: readonly (readonly [string, readonly PlayedRun[], readonly number[], number])[] = [
+  [
+    'continues with the points that are left',
+    [
+      { code: 5, syncs: [complete, { ...interrupted, points: 1.2 }] },
+      { code: 5, syncs: [{ ...interrupted, points: 9, pointsNow: 1 }] },
+      { code: 0, syncs: [ended('b', 0, 'complete')] },
+    ],
+    [5, 2, 1],
+    0,
+  ],
+  [
+    'ends when no points are left',
+    [{ code: 7, syncs: [ended('a', 7, 'failed'), { ...interrupted, points: 5 }] }],
+    [5],
+    6,
+  ],
+];
+
 const PROGRAM = `#!/bin/sh
 cd "$(dirname "$0")"
 echo "$*" >> calls
@@ -72,4 +95,4 @@ export async function playedProgram(name: string, runs: readonly PlayedRun[]) {
   return { folder, calls };
 }
 
-const withRest = (sync: EndedSync) => ({ ...sync, error: null, next: null, loaded: 1, points: 1, truncated: 0 });
+const withRest = (sync: EndedSync) => ({ error: null, next: null, loaded: 1, points: 1, truncated: 0, ...sync });

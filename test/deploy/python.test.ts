@@ -7,7 +7,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
-import { playedProgram, retriedRuns } from './played-runs.ts';
+import { limitedRuns, playedProgram, retriedRuns } from './played-runs.ts';
 
 /** Prints a summary and its own words, and ends with the code that CODE says; waits for SIGTERM where WAIT is set. */
 const PROGRAM = `#!/bin/sh
@@ -127,6 +127,18 @@ print(json.dumps([it.exit_code, it.action.value, it.summary["exitCode"], [s["syn
     const syncs = (runs.find((run) => run.syncs)?.syncs ?? []).map(({ sync }) => sync);
     expect(JSON.parse(out)).toEqual([code, code === 0 ? 'done' : 'fail', code, syncs]);
     expect(await played.calls()).toEqual(calls.map((words) => `${words} --json`));
+  });
+
+  it.each(limitedRuns)('agree that a run with a limit %s', async (_, runs, limits, code) => {
+    const played = await playedProgram('sluice', runs);
+    const script = `import json, os, sluice_run
+sluice_run.WAITS_S = (0, 0)
+it = sluice_run.run_until_done(max_points=5, program=(os.environ["PLAYED"],))
+print(json.dumps([it.exit_code, it.action.value]))`;
+    const out = await printed(script, { PLAYED: join(played.folder, 'sluice') });
+    expect(JSON.parse(out)).toEqual([code, code === 0 ? 'done' : 'next time']);
+    const calls = await played.calls();
+    expect(calls.map((call) => Number(/--max-points (\d+)$/.exec(call)?.[1]))).toEqual(limits);
   });
 
   it('do not try again after a stop, also if the program ended with a transient error', async () => {

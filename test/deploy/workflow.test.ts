@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { playedProgram, retriedRuns } from './played-runs.ts';
+import { limitedRuns, playedProgram, retriedRuns } from './played-runs.ts';
 import { documentOf } from './published.ts';
 
 interface Step {
@@ -19,8 +19,13 @@ const { jobs } = documentOf('deploy/github-actions.yaml') as {
 const script = jobs.sync.steps.find(({ id }) => id === 'sync')?.run ?? '';
 const works = (command: string, ...words: readonly string[]): boolean => spawnSync(command, words).status === 0;
 
+interface StepVariables {
+  readonly MAX_POINTS?: string;
+  readonly DATABASE_URL?: string;
+}
+
 /** Runs the step with this program in the place of npx. */
-async function runStep(runs: Parameters<typeof playedProgram>[1]) {
+async function runStep(runs: Parameters<typeof playedProgram>[1], variables: StepVariables = {}) {
   const { folder, calls } = await playedProgram('npx', runs);
   await writeFile(join(folder, 'sleep'), `#!/bin/sh\necho "$1" >> "$(dirname "$0")/waits"\n`, { mode: 0o755 });
   const child = spawn('bash', ['--norc', '-e', '-c', script], {
@@ -28,7 +33,9 @@ async function runStep(runs: Parameters<typeof playedProgram>[1]) {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: [folder, process.env['PATH'] ?? ''].join(delimiter),
-      MAX_POINTS: '5',
+      MAX_POINTS: '50',
+      DATABASE_URL: 'postgres://db.example/data',
+      ...variables,
       GITHUB_OUTPUT: join(folder, 'output'),
     },
   });
@@ -45,9 +52,29 @@ describe.runIf(isRunner)('a run of the workflow', () => {
   it.each(retriedRuns)('%s', async (_, runs, calls, code) => {
     const done = await runStep(runs);
     expect(done.code).toBe(code);
-    expect(done.calls).toEqual(calls.map((words) => `--no-install sluice ${words} --json --max-points 5`));
+    const left = (at: number): number => 50 - runs.slice(0, at).flatMap(({ syncs }) => syncs ?? []).length;
+    expect(done.calls).toEqual(
+      calls.map((words, at) => `--no-install sluice ${words} --json --max-points ${left(at)}`),
+    );
     const summaries = (await done.read('summaries.json')).split('}{');
     expect(summaries).toHaveLength(runs.filter(({ syncs }) => syncs).length);
+  });
+
+  it.each(limitedRuns)('%s', async (_, runs, limits, code) => {
+    const done = await runStep(runs, { MAX_POINTS: '5' });
+    expect(done.code).toBe(code);
+    expect(done.calls.map((call) => Number(/--max-points (\d+)$/.exec(call)?.[1]))).toEqual(limits);
+  });
+
+  it.each(['', 'embedded:.sluice'])('without a server for its warehouse (%j) sends nothing', async (DATABASE_URL) => {
+    const { folder, calls } = await playedProgram('npx', []);
+    const child = spawnSync('bash', ['--norc', '-e', '-c', script], {
+      cwd: folder,
+      env: { PATH: [folder, process.env['PATH'] ?? ''].join(delimiter), MAX_POINTS: '5', DATABASE_URL },
+    });
+    expect(child.status).toBe(2);
+    expect(child.stdout.toString()).toContain('DATABASE_URL must name a Postgres server');
+    await expect(calls()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('that does not get through is tried four times', async () => {

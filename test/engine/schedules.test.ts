@@ -63,16 +63,18 @@ eachWarehouse('the schedules', (open) => {
     expect(await select(warehouse, waiting)).toEqual([{ n: 1 }]);
   });
 
-  it('replace a firing that was computed under a clock that was ahead', async () => {
+  it('replace a firing that was computed under a clock that was ahead, and one that another version wrote', async () => {
     const warehouse = await open();
-    const schedules = [at('a', '0 3 * * *'), at('b', '0 4 * * *')];
+    const schedules = [at('a', '0 3 * * *'), at('b', '0 4 * * *'), at('c', '0 5 * * *')];
     await (await jobsOf(warehouse, schedules)).close();
     await sql`update sluice_jobs.job set start_after = '2040-01-01', data = data || '{"at": "2040-01-01T04:00:00Z"}'
       where name = 'firing' and singleton_key = 'b'`.execute(warehouse.db);
+    await sql`update sluice_jobs.job set start_after = '2040-01-01', data = '{"of": "a later version"}'
+      where name = 'firing' and singleton_key = 'c'`.execute(warehouse.db);
     const jobs = await jobsIn(warehouse, schedules);
-    expect(jobs.reconciled).toEqual({ scheduled: ['b'], unscheduled: [] });
+    expect(jobs.reconciled).toEqual({ scheduled: ['b', 'c'], unscheduled: [] });
     const waiting = `select count(*)::int as n from sluice_jobs.job where name = 'firing' and start_after < '2040-01-01'`;
-    expect(await select(warehouse, waiting)).toEqual([{ n: 2 }]);
+    expect(await select(warehouse, waiting)).toEqual([{ n: 3 }]);
   });
 
   it('start nothing for a firing whose schedule was removed while a process had it', async () => {

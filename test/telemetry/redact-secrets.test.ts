@@ -1,6 +1,6 @@
 /** Secrets by value, in every form in which they might be written. */
 import { describe, expect, it } from 'vitest';
-import { createRedactor, passwordOf, secretsIn } from '../../src/telemetry/redact-secrets.ts';
+import { createRedactor, passwordsIn, secretsIn } from '../../src/telemetry/redact-secrets.ts';
 
 const PASSWORD = 'p@ss/w"örd%41';
 
@@ -17,8 +17,8 @@ describe('createRedactor', () => {
   });
 
   it('takes out what was written encoded in the address, decoded too', () => {
-    const password = passwordOf('postgres://user:p%40ssword@host/db') ?? '';
-    expect(createRedactor([password]).redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
+    const passwords = passwordsIn('postgres://user:p%40ssword@host/db');
+    expect(createRedactor(passwords).redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
   });
 
   it('learns secrets later, and removes the longest of two completely', () => {
@@ -42,6 +42,8 @@ describe('secretsIn', () => {
     const env = { SLUICE_SERVICE_TOKEN: 'tok', DATABASE_URL: 'postgres://a:b%40c@h/d', PGPASSWORD: 'pg' };
     expect(secretsIn(env)).toEqual(['tok', 'pg', 'b%40c']);
     expect(secretsIn({ DATABASE_URL: 'postgres://h/d?user=u&password=q' })).toEqual(['q']);
+    expect(secretsIn({ DATABASE_URL: 'postgres://me:pw12@/d?host=/run/postgresql' })).toEqual(['pw12']);
+    expect(secretsIn({ DATABASE_URL: 'postgres://u:a1b2@h/d?password=c3d4' })).toEqual(['a1b2', 'c3d4']);
     expect(secretsIn({ DATABASE_URL: 'embedded:.sluice' })).toEqual([]);
   });
 });

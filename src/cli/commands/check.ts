@@ -10,7 +10,7 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { requireToken, requireUsable } from '../credential.ts';
-import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
+import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, paint } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { withRetryable } from '../exit-codes.ts';
@@ -85,7 +85,7 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       const schema = await checkSchema(warehouse);
       checks.push(schema);
       checks.push(...(await checkStatementsOf(warehouse, config)));
-      if (schema.ok) checks.push(...(await checkRows(warehouse)));
+      if (schema.ok && (await isCurrent(warehouse))) checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
     checks.push(failed('warehouse', error));
@@ -161,6 +161,11 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
       );
 }
 
+async function isCurrent(warehouse: Warehouse): Promise<boolean> {
+  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
+  return (await migrationStatus(warehouse)).state === 'current';
+}
+
 /** Checks the queries of `for_each` and the SQL of checks, if the tables that they read exist. */
 async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
   const [{ checkQueries, queriesOf }, { checkStatements, sqlChecksOf }] = await Promise.all([
@@ -171,9 +176,8 @@ async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config): Promi
   const statements = syncs.flatMap(sqlChecksOf).length;
   const count = inputs + statements;
   if (count === 0) return [];
-  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
   const queries = count === 1 ? '1 query' : `${count} queries`;
-  if ((await migrationStatus(warehouse)).state !== 'current')
+  if (!(await isCurrent(warehouse)))
     return [
       passed(
         'queries',
@@ -202,7 +206,6 @@ async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config): Promi
 
 /** Reports rows that were deleted by hand. They are no error, but they stay missing while their answers are fresh. */
 async function checkRows(warehouse: Warehouse): Promise<Check[]> {
-  if (!(await hasSchema(warehouse))) return [];
   // Without answers, the modules that read them are not loaded.
   const any = await operationsOf(warehouse).selectFrom('answers').select('id').limit(1).executeTakeFirst();
   if (!any) return [];

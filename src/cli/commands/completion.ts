@@ -1,7 +1,7 @@
 /** `sluice completion`: prints the script that makes a shell complete command lines. */
 import { command } from '../command.ts';
 import { completionScript, type Shell, SHELLS } from '../completion/scripts.ts';
-import { show } from '../terminal/show.ts';
+import { showGenerated } from '../terminal/show.ts';
 
 export const completion = command({
   about:
@@ -19,7 +19,7 @@ export const completion = command({
   ],
   run: ({ shell }, context) => {
     const script = completionScript(shell as Shell);
-    show(context, 'completion/1', { shell, script }, () => script);
+    showGenerated(context, 'completion/1', { shell, script }, () => script);
     return Promise.resolve(0);
   },
 });

@@ -7,7 +7,7 @@ import { command } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
-import { show } from '../terminal/show.ts';
+import { show, showGenerated } from '../terminal/show.ts';
 
 export const docs = command({
   about:
@@ -27,6 +27,10 @@ export const docs = command({
     { line: 'sluice docs --check', about: 'List generated files that are stale.' },
   ],
   run: async ({ check, output, pages }, context) => {
+    if (pages.length > 0 && (check || output !== undefined))
+      throw new UsageError(`docs: pages are given with ${check ? '--check' : '--output'}, which covers all files`, {
+        next: 'Leave one of them out.',
+      });
     const [{ allCommands }, { generatedFiles }, { schemaText }, { isCheckout }] = await Promise.all([
       import('../commands.ts'),
       import('../reference/files.ts'),
@@ -36,8 +40,11 @@ export const docs = command({
     const files = generatedFiles(await allCommands(), schemaText());
     if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
       const printed = pagesOf(files, pages);
-      show(context, 'docs-pages/1', Object.fromEntries(printed.map(({ path, content }) => [path, content])), () =>
-        printed.map(({ content }) => content).join('\n'),
+      showGenerated(
+        context,
+        'docs-pages/1',
+        Object.fromEntries(printed.map(({ path, content }) => [path, content])),
+        () => printed.map(({ content }) => content).join('\n'),
       );
       return EXIT.complete;
     }

@@ -4,7 +4,7 @@ import type { Secret } from '../../config/values/secret.ts';
 import type { Env } from '../../config/resolve.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { show } from '../terminal/show.ts';
+import { showGenerated } from '../terminal/show.ts';
 
 /** The environment variable with the masking key. */
 const KEY = 'SLUICE_MASKING_KEY';
@@ -54,7 +54,9 @@ export const grants = command({
           return applyGrants(warehouse, role, key);
         })
       : print({ schema, ops: operationsSchema(schema) }, role);
-    show(context, 'grants/1', { role, applied: apply, statements }, () => statements.map((it) => `${it};\n`).join(''));
+    showGenerated(context, 'grants/1', { role, applied: apply, statements }, () =>
+      statements.map((it) => `${it};\n`).join(''),
+    );
     return 0;
   },
 });

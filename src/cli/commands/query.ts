@@ -5,8 +5,8 @@ import type { QueryResult } from '../../warehouse/connect/query.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { csv } from '../terminal/csv.ts';
-import { asJson, versioned } from '../terminal/json.ts';
+import { csvRecords } from '../terminal/csv.ts';
+import { jsonElements } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
 
@@ -33,7 +33,7 @@ export const query = command({
     const statement = sql === '-' ? await context.readInput() : sql;
     const result = await withWarehouseToRead(context, config, (warehouse) => ask(warehouse, statement, context.signal));
     context.status.clear();
-    context.out.write(textOf(result, asCsv, context));
+    for (const part of partsOf(result, asCsv, context)) context.out.write(part);
     if (context.out.isTerminal && !asCsv && !context.json) context.log.info(withNoun(result.rows.length, 'row'));
     return 0;
   },
@@ -66,15 +66,29 @@ async function isEmpty(warehouse: Warehouse): Promise<boolean> {
   }
 }
 
-/** The rows in the requested format. Data is exact and not redacted, because the user requested it. */
-function textOf({ columns, rows }: QueryResult, asCsv: boolean, { json, out }: Context): string {
-  if (json) return asJson(versioned('query/1', rows));
+/** The rows in the requested format, in parts. Data is exact and not redacted, because the user requested it. */
+function* partsOf({ columns, rows }: QueryResult, asCsv: boolean, { json, out }: Context): Generator<string, void> {
+  // An array has no room for the name of its format.
+  if (json) return yield* inParts(jsonElements(rows));
   const cells = rows.map((row) => columns.map((name) => row[name]));
-  return asCsv
-    ? csv(columns, cells)
-    : table(
-        columns.map((name) => ({ name })),
-        cells,
-        out,
-      );
+  if (asCsv) return yield* inParts(csvRecords(columns, cells));
+  yield table(
+    columns.map((name) => ({ name })),
+    cells,
+    out,
+  );
+}
+
+/** Characters of a part: few writes for small rows, and far less than a string can hold. */
+const PART = 1 << 20;
+
+function* inParts(texts: Iterable<string>): Generator<string, void> {
+  let part = '';
+  for (const text of texts) {
+    part += text;
+    if (part.length < PART) continue;
+    yield part;
+    part = '';
+  }
+  if (part !== '') yield part;
 }

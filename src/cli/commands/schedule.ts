@@ -49,6 +49,8 @@ export const schedule = command({
       throw new UsageError(`The config has no sync ${JSON.stringify(unknown)}.`, {
         next: `Name one of ${config.syncs.map(({ name }) => name).join(', ')}.`,
       });
+    if (args.explain && args.redrive)
+      throw new UsageError('schedule: --explain is given with --redrive', { next: 'Leave one of them out.' });
     if (args.explain) return explain(context, config, names);
     if (args.redrive) return redrive(context, config, names);
     if (names.length > 0)

@@ -81,7 +81,7 @@ export const status = command({
       show(context, 'status/1', { ...found, syncs: found.syncs.map(withRetryable) }, () =>
         fullText(found, { ...context, now }),
       );
-      if (!watch || !(await waited(context))) return 0;
+      if (!watch || context.out.isOpen?.() === false || !(await waited(context))) return 0;
     }
   },
 });

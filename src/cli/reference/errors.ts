@@ -31,7 +31,7 @@ export function errorsPage(): string {
         ],
       ],
     ),
-    'If the syncs of one invocation end differently, the exit code is the first of 1, 3, 8, 7, 6, 5, 4, 0 that one of them has.',
+    'If the syncs of one invocation end differently, the exit code is the first of 1, 2, 3, 8, 7, 6, 5, 4, 0 that one of them has.',
     '## Classes',
     'In the code, an error that a user can act on is a `SluiceError`. Any other error is a bug, with exit code 1.',
     markdownTable(

@@ -21,6 +21,7 @@ export function channelOf(stream: Stream, env: Readonly<Record<string, string | 
   });
   return {
     isTerminal,
+    isOpen: () => !isGone,
     color: isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
     get columns() {
       // A terminal without a window reports 0 columns.
@@ -42,6 +43,8 @@ export interface Channel {
   /** Writes the text unchanged. A reader that closed the stream is not an error. */
   readonly write: (text: string) => void;
   readonly isTerminal: boolean;
+  /** False once the reader closed the stream or it failed; absent for a channel that stays open. */
+  readonly isOpen?: () => boolean;
   /** The width of the terminal; undefined without a terminal, where no text is cut. */
   readonly columns: number | undefined;
   /** True if the output may have colour. */

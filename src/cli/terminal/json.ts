@@ -4,6 +4,16 @@ import { escapeJsonControls } from '../../text/terminal-safe.ts';
 /** The value as indented JSON with a line break. Control characters are escaped, so no value is lost. */
 export const asJson = (value: unknown): string => `${escapeJsonControls(JSON.stringify(value, exact, 2) ?? 'null')}\n`;
 
+/** The elements of an array as `asJson` would print it, one by one, since together they may be longer than a string can be. */
+export function* jsonElements(values: readonly unknown[]): Generator<string, void> {
+  if (values.length === 0) return yield asJson(values);
+  for (const [index, value] of values.entries()) {
+    const element = escapeJsonControls(JSON.stringify([value], exact, 2)).slice('['.length, -'\n]'.length);
+    yield `${index === 0 ? '[' : ','}${element}`;
+  }
+  yield '\n]\n';
+}
+
 /** Replaces a bigint by text, because readers of JSON do not keep large integers exact. */
 const exact = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
 

@@ -16,6 +16,8 @@ export interface BudgetUse {
   readonly spent: number;
   /** The mean of the last 7 days. */
   readonly spentPerDay: number;
+  /** The start of the period. */
+  readonly from: Date;
   /** The end of the period, which is not part of it. */
   readonly until: Date;
   /** The tag of the syncs that count; undefined for all. */
@@ -43,6 +45,7 @@ export async function readBudgetUse(
       limit: points,
       spent: Number(spent),
       spentPerDay: Number(recent) / RATE_DAYS,
+      from: period.from,
       until: period.before,
       tag,
     });

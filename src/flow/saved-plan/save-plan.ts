@@ -9,6 +9,7 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { hasRequests, type QuotedSync } from '../forecast/quote-syncs.ts';
 import { asksForDays, planHash, type PlanOptions } from '../prepare/plan-hash.ts';
 import { queriesOf } from '../queries/check-queries.ts';
+import { withHost } from '../../text/database-address.ts';
 
 /** Returns the plan of these quotes. A sync whose inputs may still change while the plan runs is left out. */
 export async function makeSavedPlan(
@@ -80,7 +81,7 @@ const definitionDigest = (definition: SyncDefinition, options: PlanOptions): str
 
 /** The location of the warehouse without a user or a password. */
 function placeOf({ warehouse: { url, schema } }: Config): string {
-  const parsed = URL.parse(url.reveal());
+  const parsed = URL.parse(withHost(url.reveal()));
   const named = ['host', 'port', 'dbname'].map((name) => parsed?.searchParams.get(name));
   return canonicalJson([parsed?.protocol, parsed?.host, parsed?.pathname, named, schema]);
 }

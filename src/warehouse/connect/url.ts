@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { UsageError } from '../../errors.ts';
+import { withHost } from '../../text/database-address.ts';
 
 export const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
@@ -104,10 +105,9 @@ export function parseAddress(url: string): Address {
 const present = (text: string | null): string | undefined => (text === null || text === '' ? undefined : text);
 
 function parseUrl(url: string): URL {
-  // WHATWG refuses a user without a host, which libpq reads as the local socket.
-  const withHost = url.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1localhost');
-  if (!URL.canParse(withHost)) return refuse('not an address', `Write ${SHAPE}; ${ENCODE}.`);
-  const parsed = new URL(withHost);
+  const complete = withHost(url);
+  if (!URL.canParse(complete)) return refuse('not an address', `Write ${SHAPE}; ${ENCODE}.`);
+  const parsed = new URL(complete);
   // Otherwise the end of the password would be looked up as a host, or shown as the name of a database.
   if (parsed.pathname.includes('@')) refuse('an @ after the host', `Write ${SHAPE}; ${ENCODE}.`);
   return parsed;
