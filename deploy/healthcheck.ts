@@ -1,6 +1,6 @@
 /**
- * The container's health check: requests /healthz from process 1 if its command line has `--listen HOST:PORT`. A process that
- * does not listen, such as a one-shot `sync` or one with `--listen off`, is healthy. Exit code 0 is healthy, 1 is not. The container runtime limits the
+ * The container's health check: requests /healthz from process 1 if its command line has `--listen HOST:PORT`. A process
+ * that does not listen, such as a one-shot `sync` or one with `--listen off`, is healthy. Exit code 0 is healthy, 1 is not. The container runtime limits the
  * time of the check.
  */
 import { readFileSync } from 'node:fs';

@@ -110,7 +110,8 @@ def run_until_done(
 
     An orchestrator that runs the complete task again does not know which syncs finished, and pays for those without max_age
     again. So the outcome asks it to do so only if the program or this process was stopped. A finished sync that is after a
-    retried one sees its new rows in the next run. All attempts together spend at most `max_points`.
+    retried one sees its new rows in the next run. The attempts share `max_points`, as far as their summaries show them: a sync
+    that lost the database shows 0 points.
     """
     outcome = attempt = run_sync(names, max_points, program)
     for wait_s in WAITS_S:
@@ -119,7 +120,7 @@ def run_until_done(
         if max_points is not None:
             max_points -= math.ceil(attempt.points())
             if max_points <= 0:
-                return outcome_of(OUT_OF_POINTS, outcome.summary)
+                return outcome_of(OUT_OF_POINTS, {**outcome.summary, "exitCode": OUT_OF_POINTS})
         time.sleep(wait_s)
         attempt = run_sync(outcome.unfinished() or names, max_points, program)
         outcome = outcome.followed_by(attempt)

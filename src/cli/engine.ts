@@ -128,7 +128,7 @@ async function monitorOf(
   ]);
   const { now } = warehouse.clock;
   const queues = async (): Promise<QueueDepth[]> => {
-    const engineStatus = await readEngineStatus(warehouse, now());
+    const engineStatus = await readEngineStatus(warehouse);
     const { queues: each = [], givenUp = [] } = engineStatus ?? {};
     return [
       ...each.flatMap(({ queue, waiting, later, atWork }) =>

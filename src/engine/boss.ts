@@ -34,7 +34,7 @@ export async function openJobs(database: JobsDatabase, { schedules, onError, ret
     await fireSchedules(boss, settleFiring, onError);
     return { ...jobsOn(boss, database, retry), reconciled };
   } catch (error) {
-    await boss.stop({ graceful: false });
+    await boss.stop({ graceful: false }).catch(() => undefined);
     throw error;
   }
 }

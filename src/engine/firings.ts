@@ -13,7 +13,7 @@ const MOST_SKIPPED = 8;
 
 /**
  * Returns the next firings after an instant, at most `most`. In spring, a firing in the skipped hour is an hour later; in
- * autumn, a firing at a fixed hour is in the first of the repeated hours only.
+ * autumn, a firing at a fixed hour is in one of the repeated hours only.
  */
 export const firingsOf = (schedule: SyncSchedule, after: Date, most: number): readonly Date[] =>
   firingsAfter(schedule, after).take(most).toArray();

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { fromKysely, type PgBoss } from 'pg-boss';
 import * as z from 'zod';
+import { DAY_MS } from '../day.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 import { firingsOf } from './firings.ts';
@@ -23,13 +24,14 @@ export interface Firing extends Scheduled {
 }
 
 /** Parses the data of a job that waits for a firing; undefined if this version does not know them. */
-export function firingOf(data: unknown): Firing | undefined {
+function firingOf(data: unknown): Firing | undefined {
   const parsed = firingData.safeParse(data).data;
   return parsed && { sync: parsed.sync, schedule: { cron: parsed.cron, timezone: parsed.timezone }, at: parsed.at };
 }
 
 interface WaitingJob {
   readonly id: string;
+  readonly createdAt: Date;
   /** Undefined if another version wrote the job. */
   readonly firing: Firing | undefined;
 }
@@ -39,15 +41,18 @@ export const waitingFirings = async (db: Tx, warehouse: Pick<Warehouse, 'schema'
   (await waitingJobs(db, warehouse)).flatMap((job) => job.firing ?? []);
 
 async function waitingJobs(db: Tx, { schema }: Pick<Warehouse, 'schema'>): Promise<readonly WaitingJob[]> {
-  const { rows } = await sql<{ id: string; data: unknown }>`
-    select id::text as id, data from ${sql.id(jobsSchema(schema), 'job')}
+  const { rows } = await sql<{ id: string; createdAt: Date; data: unknown }>`
+    select id::text as id, created_on as "createdAt", data from ${sql.id(jobsSchema(schema), 'job')}
     where name = ${FIRING} and state in ('created', 'retry', 'active') order by singleton_key`.execute(db);
-  return rows.map(({ id, data }) => ({ id, firing: firingOf(data) }));
+  return rows.map(({ data, ...job }) => ({ ...job, firing: firingOf(data) }));
 }
+
+/** If a clock was ahead by more than this when a firing was computed, the firing is computed again. */
+const AHEAD_MS = DAY_MS / 24;
 
 /**
  * Makes the schedules equal to those in the config. Unchanged schedules are not touched, so a firing that was missed while no
- * scheduler ran happens now. A firing that is later than the next one was computed under a clock that was ahead.
+ * scheduler ran happens now.
  */
 export async function reconcileSchedules(
   boss: PgBoss,
@@ -57,20 +62,33 @@ export async function reconcileSchedules(
 ): Promise<ScheduleChanges> {
   const now = await databaseTime(tx);
   const jobs = await waitingJobs(tx, warehouse);
-  const known = jobs.flatMap(({ firing }) => firing ?? []);
-  const isOf = ({ sync, schedule, at }: Firing, other: Scheduled): boolean =>
-    sync === other.sync &&
-    schedule.cron === other.schedule.cron &&
-    schedule.timezone === other.schedule.timezone &&
-    (at <= now || firingsOf(schedule, now, 1).every((next) => at <= next));
-  for (const { id, firing } of jobs)
-    if (!firing || !wanted.some((it) => isOf(firing, it))) await boss.deleteJob(FIRING, id, { db: fromKysely(tx) });
-  const changed = wanted.filter((other) => !known.some((it) => isOf(it, other)));
-  for (const it of changed) await enqueueFiring(boss, tx, it, now);
+  const known = jobs.flatMap(({ firing }) => firing?.sync ?? []);
+  const isOf = ({ firing, createdAt }: WaitingJob, { sync, schedule }: Scheduled): boolean =>
+    firing?.sync === sync &&
+    firing.schedule.cron === schedule.cron &&
+    firing.schedule.timezone === schedule.timezone &&
+    createdAt.getTime() <= now.getTime() + AHEAD_MS;
+  for (const job of jobs)
+    if (!wanted.some((it) => isOf(job, it))) await boss.deleteJob(FIRING, job.id, { db: fromKysely(tx) });
+  const changed = wanted.filter((it) => !jobs.some((job) => isOf(job, it)));
+  const former = await removeFormerSchedules(tx, warehouse);
+  for (const it of changed) await enqueueFiring(boss, tx, it, former.get(it.sync) ?? now);
   return {
     scheduled: changed.map(({ sync }) => sync),
-    unscheduled: known.map(({ sync }) => sync).filter((sync) => !wanted.some((it) => it.sync === sync)),
+    unscheduled: [...known, ...former.keys()].filter((sync) => !wanted.some((it) => it.sync === sync)),
   };
+}
+
+/** Removes the schedules of an earlier version, which used the library's; returns since when their firings are due, by sync. */
+async function removeFormerSchedules(
+  tx: Tx,
+  { schema }: Pick<Warehouse, 'schema'>,
+): Promise<ReadonlyMap<string, Date>> {
+  const jobs = jobsSchema(schema);
+  const { rows } = await sql<{ sync: string; since: Date }>`
+    with former as (delete from ${sql.id(jobs, 'schedule')} where name = 'sync' returning key, created_on)
+    select key as sync, greatest(created_on, cron_on) as since from former, ${sql.id(jobs, 'version')}`.execute(tx);
+  return new Map(rows.map(({ sync, since }) => [sync, since]));
 }
 
 /** A job that a process executes. */
@@ -79,7 +97,7 @@ export interface Attempt {
   readonly retryCount: number;
 }
 
-/** Enqueues or returns the follow-up jobs of a job, in the transaction that ends it. */
+/** Returns the follow-up jobs of a job, in the transaction that ends it. */
 export type Follow = (tx: Tx) => Promise<readonly NewJob[]>;
 
 export type SettleFiring = (job: Attempt, follows: Follow) => Promise<void>;
@@ -91,20 +109,22 @@ export async function fireSchedules(
   onError: (error: Error) => void,
 ): Promise<void> {
   const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: FIRINGS_AT_ONCE };
+  const fire = async ({ id, retryCount, data }: Attempt & { readonly data: unknown }): Promise<void> => {
+    const due = firingOf(data);
+    if (!due) throw new Error('another version wrote a job of a schedule');
+    await settle({ id, retryCount }, async (tx) => {
+      const now = await databaseTime(tx);
+      // Never the same firing again, also if the clock was set back.
+      await enqueueFiring(boss, tx, due, due.at > now ? due.at : now);
+      return [{ queue: 'sync', data: syncJob(due.sync) }];
+    });
+  };
   await boss.work(FIRING, options, async (jobs) => {
-    for (const job of jobs) {
-      const due = firingOf(job.data);
-      if (!due) throw new Error('this version does not know such a job');
-      await settle(job, async (tx) => {
-        const now = await databaseTime(tx);
-        // Never the same firing again, also if the clock was set back.
-        await enqueueFiring(boss, tx, due, due.at > now ? due.at : now);
-        return [{ queue: 'sync', data: syncJob(due.sync) }];
-      }).catch((error: unknown) => {
-        onError(error as Error);
-        throw error;
-      });
-    }
+    const errors: unknown[] = [];
+    for (const job of jobs) await fire(job).catch((error: unknown) => errors.push(error));
+    for (const error of errors) onError(error as Error);
+    // The library tries the jobs again that were not settled.
+    if (errors.length > 0) throw errors[0];
   });
 }
 

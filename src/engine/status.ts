@@ -6,7 +6,6 @@ import { sql } from 'kysely';
 import { syncLease } from '../ledger/lease.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { deadJobs } from './dead-jobs.ts';
-import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
 import { waitingFirings } from './schedules.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
@@ -43,7 +42,8 @@ export interface ScheduleStatus {
   readonly sync: string;
   readonly cron: string;
   readonly timezone: string;
-  readonly nextAt: Date | null;
+  /** In the past if no scheduler runs. */
+  readonly nextAt: Date;
 }
 
 export interface GivenUpSync {
@@ -70,7 +70,7 @@ export const WORKER_DIED = 'its worker died, also when tried again';
 type WarehouseSchemas = Pick<Warehouse, 'db' | 'ops' | 'schema'>;
 
 /** Returns the status of the engine of a warehouse; undefined if none ever ran. */
-export async function readEngineStatus(warehouse: WarehouseSchemas, now: Date): Promise<EngineStatus | undefined> {
+export async function readEngineStatus(warehouse: WarehouseSchemas): Promise<EngineStatus | undefined> {
   const { db, ops, schema } = warehouse;
   const jobs = jobsSchema(schema);
   const found = await sql<{ found: boolean }>`select to_regclass(${`${jobs}.job`}) is not null as found`.execute(db);
@@ -100,10 +100,10 @@ export async function readEngineStatus(warehouse: WarehouseSchemas, now: Date): 
     workers: workers.rows,
     queues: queues.rows,
     runs: runs.rows,
-    schedules: schedules.map(({ sync, schedule }) => ({
+    schedules: schedules.map(({ sync, schedule, at }) => ({
       sync,
       ...schedule,
-      nextAt: firingsOf(schedule, now, 1)[0] ?? null,
+      nextAt: at,
     })),
     givenUp: dead.flatMap(({ data, message, at }) => {
       const job = jobOf(data);

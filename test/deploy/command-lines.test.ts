@@ -37,7 +37,7 @@ const actions = (): Lines =>
     {
       language: 'sh',
       tags: [],
-      body: textOf('deploy/github-actions.yaml').replaceAll('"$MAX_POINTS"', '500').replaceAll('"${names[@]}"', 'a b'),
+      body: textOf('deploy/github-actions.yaml').replaceAll('"$left"', '500').replaceAll('"${names[@]}"', 'a b'),
     },
   ]);
 

@@ -1,7 +1,7 @@
 /** The jobs of a test, and syncs that are due: their last firing was missed while no process ran the scheduler. */
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import type { Config } from '../../src/config/definition.ts';
+import type { SyncDefinition } from '../../src/config/definition.ts';
 import { openJobs } from '../../src/engine/boss.ts';
 import type { JobData } from '../../src/engine/job.ts';
 import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
@@ -41,11 +41,16 @@ export async function taken(
   return got;
 }
 
+interface Due {
+  readonly syncs: readonly Pick<SyncDefinition, 'name' | 'schedule'>[];
+}
+
 /** Enters the schedules of a config, whose next firings were two days ago. */
-export async function makeDue(warehouse: Warehouse, { syncs }: Pick<Config, 'syncs'>): Promise<void> {
+export async function makeDue(warehouse: Warehouse, { syncs }: Due): Promise<void> {
   const schedules = syncs.flatMap(({ name, schedule }) => (schedule ? [{ sync: name, schedule }] : []));
   await (await jobsOf(warehouse, schedules)).close();
-  await sql`update sluice_jobs.job set start_after = clock_timestamp() - interval '2 days' where name = 'firing'`.execute(
+  await sql`update sluice_jobs.job set start_after = clock_timestamp() - interval '2 days',
+    data = data || jsonb_build_object('at', clock_timestamp() - interval '2 days') where name = 'firing'`.execute(
     warehouse.db,
   );
 }

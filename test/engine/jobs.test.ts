@@ -21,11 +21,11 @@ eachWarehouse('the jobs', (open) => {
     const dead = { ...syncJob('a', 3), exitCode: 3, because: 'the token was refused' };
     await taken(jobs, 1, { as: 'done', follows: async () => [{ queue: 'dead', data: dead }] });
     await expect
-      .poll(async () => (await readEngineStatus(warehouse, new Date()))?.givenUp)
+      .poll(async () => (await readEngineStatus(warehouse))?.givenUp)
       .toMatchObject([{ sync: 'a', exitCode: 3, because: 'the token was refused' }]);
     expect(await jobs.redrive(['b'])).toEqual([]);
     expect(await jobs.redrive([])).toEqual([dead]);
-    expect((await readEngineStatus(warehouse, new Date()))?.givenUp).toEqual([]);
+    expect((await readEngineStatus(warehouse))?.givenUp).toEqual([]);
   });
 
   it('are over, though given up, when their syncs completed since: only their names put them back', async () => {
@@ -40,7 +40,7 @@ eachWarehouse('the jobs', (open) => {
         ('failed', 3, '1 hour', null), ('sampled', 0, '1 hour', 'limited'), ('before', 0, '-1 hour', null)
       ) as r(sync, exit_code, span, scope)`.execute(warehouse.db);
     const left = ['before', 'failed', 'sampled', 'shared'];
-    const status = await readEngineStatus(warehouse, new Date());
+    const status = await readEngineStatus(warehouse);
     expect(status?.givenUp.map(({ sync }) => sync).toSorted()).toEqual(left);
     expect((await jobs.redrive([])).map(({ sync }) => sync).toSorted()).toEqual(left);
     expect(await jobs.redrive([])).toEqual([]);
@@ -126,10 +126,7 @@ eachWarehouse('the jobs', (open) => {
       return lost();
     };
     await expect.poll(lostInSilence, { timeout: 30_000 }).toEqual(['died', 'ended']);
-    const reasons = (await readEngineStatus(warehouse, new Date()))?.givenUp.map(({ sync, because }) => [
-      sync,
-      because,
-    ]);
+    const reasons = (await readEngineStatus(warehouse))?.givenUp.map(({ sync, because }) => [sync, because]);
     expect(Object.fromEntries(reasons ?? [])).toEqual({ died: WORKER_DIED, ended: WORKER_DIED, threw: 'a fault' });
 
     await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at)

@@ -1,6 +1,6 @@
 /**
- * Writes a JSON Schema to `docs/schemas/` for each output that the commands print with `show`, `versioned` or `logged`, and the page
- * that lists them. The schemas are the types of the printed values, so a type and its schema cannot differ. With `--check`,
+ * Writes a JSON Schema to `docs/schemas/` for each output that the commands print with `show`, `showGenerated`, `versioned` or `logged`,
+ * and the page that lists them. The schemas are the types of the printed values, so a type and its schema cannot differ. With `--check`,
  * it lists stale files instead.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ function outputSchemas(): ReadonlyMap<string, Schema> {
 }
 
 /** The functions that print a value, each with the position of its name; the value follows. */
-const PRINTS: Readonly<Record<string, number>> = { show: 1, versioned: 0, logged: 0 };
+const PRINTS: Readonly<Record<string, number>> = { show: 1, showGenerated: 1, versioned: 0, logged: 0 };
 
 /** The values with a name that a file prints. */
 function declaredIn(node: Node | undefined): Declared[] {

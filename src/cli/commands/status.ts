@@ -132,7 +132,7 @@ async function readAll(config: Config, context: Context, { isWatched, withMarks,
       import('../../engine/status.ts'),
     ]);
     const reconciliation = await readReconciliation(warehouse, now());
-    const engine = await readEngineStatus(warehouse, now());
+    const engine = await readEngineStatus(warehouse);
     // Missing rows are found by reading stored answers, which is too slow for every two seconds.
     const found = await readStatus(warehouse);
     const isCompared = !isWatched && found.syncs.length > 0;

@@ -167,6 +167,6 @@ export async function runWithProgress(context: Context, config: Config, options:
 async function hasScheduler({ syncs }: Config, warehouse: Warehouse): Promise<boolean> {
   if (!syncs.some(({ schedule }) => schedule)) return false;
   const { readEngineStatus } = await import('../../engine/status.ts');
-  const engine = await readEngineStatus(warehouse, warehouse.clock.now());
+  const engine = await readEngineStatus(warehouse);
   return (engine?.workers.length ?? 0) > 0;
 }

@@ -27,7 +27,7 @@ export function engineStatusText(status: EngineStatus | undefined, { now, out }:
     column('sync', (it) => it.sync),
     column('schedule', (it) => it.cron),
     column('time zone', (it) => it.timezone),
-    column('next firing', (it) => it.nextAt ?? 'never'),
+    column('next firing', (it) => it.nextAt),
   ]);
   return `\n${text}${firings && `\n${firings}`}`;
 }
