@@ -87,6 +87,9 @@ async function entityIn(warehouse: Warehouse, table: string, where: string): Pro
   };
 }
 
+/** Two erasures get no id twice. */
+const ids = countingIds(9);
+
 const forgetIn = (
   scene: Scene,
   options: Pick<ForgetOptions, 'table' | 'key'> & Partial<ForgetOptions>,
@@ -98,7 +101,7 @@ const forgetIn = (
     {
       now: scene.clock.now,
       sleep: scene.clock.sleep,
-      newId: countingIds(9),
+      newId: ids,
       onProgress: () => undefined,
       ...(folder !== undefined && { spool: openSpool({ folder }) }),
     },
@@ -276,12 +279,19 @@ eachWarehouse('forgetting an entity', (open) => {
     });
   }, 120_000);
 
-  it('lets the entity return if the option says so', async () => {
+  it('lets the entity return if the option says so, and forgets it again', async () => {
     const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
     await forgetIn(scene, entity);
     await forgetIn(scene, { ...entity, comesAgain: true });
     expect((await scene.sync(CONFIG, { names: ['groups'] })).exitCode).toBe(0);
     expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ exitCode: 0, found: true, wasForgotten: true, requests: 1 });
+
+    expect(await tracesOf(scene.warehouse, entity.texts)).toEqual([]);
+    // Each erasure leaves its own question, so what the earlier one left of other entities stays.
+    const questions = "select count(*)::int as n from sluice_ops.question_contents where endpoint = 'pronet.group'";
+    expect(await select(scene.warehouse, questions)).toEqual([{ n: 2 }]);
   }, 120_000);
 });
 

@@ -89,7 +89,11 @@ export async function eraseIn(
   await eraseFromPresence(db, warehouse, target, answers);
   await eraseRows(db, warehouse, { target, search }, answers, touched);
   await eraseFromLists(db, warehouse.schema, search, touched);
-  const keys = await redactRequests(ops, askers, search, digests, at);
+  // A key without salt could be computed from the name. Each erasure has keys of its own, because an entity that may
+  // return is requested again, and can be forgotten again.
+  const erasure = newId();
+  const keyOf = (requestKey: string): string => digests.ofText(`${erasure} ${requestKey}`);
+  const keys = await redactRequests(ops, askers, search, keyOf, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);
   await eraseFromDrift(ops, search, touched);
