@@ -401,6 +401,33 @@ anyWarehouse('forgetting', (open, kind) => {
     });
   }, 120_000);
 
+  it('removes pages whose request has a second, equal answer', async () => {
+    const scene = await sceneIn(await open(), { respond: respondWithPages });
+    const { warehouse } = scene;
+    const ops = operationsOf(warehouse);
+    expect((await scene.sync(PAGES)).exitCode).toBe(0);
+    const entity = await entityIn(warehouse, 'photoshare_users', "alias = 'acme_labs'");
+    const { key } = await entityIn(warehouse, 'web_pages', "requested_url like '%/acme_labs/%'");
+    for (const { id: requestId, answer_id: first } of await select<{ id: string; answer_id: string }>(
+      warehouse,
+      "select id, answer_id from sluice_ops.requests where sync = 'pages' order by id",
+    )) {
+      const body = (await readAnswer(ops, first))?.body ?? expect.fail('the answer is not stored');
+      const answer = { status: 200, headers: {}, tookMs: 1, receivedAt: scene.clock.now(), body };
+      await storeAnswers(ops, [{ requestId, answer }]);
+    }
+    expect(await scene.replay({ names: ['pages'] })).toMatchObject({ answers: 6, written: {} });
+    expect(await hashedIn(warehouse, 'web_pages', key)).toBeGreaterThan(0);
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ rows: { web_pages: 2 } });
+
+    expect(await select(warehouse, 'select requested_url from sluice.web_pages')).toEqual([
+      { requested_url: 'https://x.example/about' },
+    ]);
+    expect(await hashedIn(warehouse, 'web_pages', key)).toBe(0);
+    expect(await tracesOf(warehouse, ['acme_labs', 'acme%5Flabs'])).toEqual([]);
+  }, 120_000);
+
   it('also removes the entity from answers that the spool brings later', async () => {
     const scene = await sceneIn(await open());
     const { warehouse } = scene;
