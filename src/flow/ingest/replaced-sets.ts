@@ -1,26 +1,36 @@
-/** Finds stored answers whose set of rows a newer answer replaced, so that another load of them brings no row back. */
+/** Finds stored answers whose set of rows a newer answer replaced, so that a late or another load brings no row back. */
 import { sql } from 'kysely';
 import { catalog, endpointNamed } from '../../service/catalog.ts';
-import type { RequestBody } from '../../service/request-body.ts';
 import { requestKeyOf } from '../../service/request-key.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-
-/** A stored answer, and the request and the sync that it is loaded for. */
-export interface AnswerWithTarget {
-  readonly answerId: string;
-  readonly endpoint: string;
-  readonly requestKey: string;
-  /** Canonical. */
-  readonly request: RequestBody;
-  readonly sync: string;
-}
+import type { AnswerToLoad, RequestIdentity } from './read-answer.ts';
 
 /** The counts that stored answers were requested with, by endpoint. */
-export type RequestedCounts = ReadonlyMap<string, readonly number[]>;
+type RequestedCounts = ReadonlyMap<string, readonly number[]>;
+
+/** Returns answers with whether a newer one replaced their set. */
+export type ReplacedSetMarker = (answers: readonly AnswerToLoad[]) => Promise<readonly AnswerToLoad[]>;
+
+/**
+ * Returns a function that marks answers whose set the loader replaced with a newer answer: a loaded and complete one to
+ * the same request, or to one that differs in its count alone. Sets that name a sync are replaced by answers for this sync
+ * alone. The counts are read once, when they are first needed.
+ */
+export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): ReplacedSetMarker {
+  let counts: RequestedCounts | undefined;
+  return async (answers) => {
+    if (!answers.some(({ endpoint }) => replacesSet(endpoint))) return answers;
+    counts ??= await retryTransient(() => requestedCounts(ops), effects);
+    const known = counts;
+    const replaced = await retryTransient(() => answersWithReplacedSet(ops, answers, known), effects);
+    return answers.map((answer, index) => ({ ...answer, isSetReplaced: replaced.has(index) }));
+  };
+}
 
 /** Returns the counts with which lists were requested that are one set for all counts. */
-export async function requestedCounts(ops: Ops): Promise<RequestedCounts> {
+async function requestedCounts(ops: Ops): Promise<RequestedCounts> {
   const names = catalog.map(({ name }) => name).filter((name) => replacesSet(name) && !isInKey(name, 'request_key'));
   const rows = await ops
     .selectFrom('answers')
@@ -34,25 +44,24 @@ export async function requestedCounts(ops: Ops): Promise<RequestedCounts> {
   );
 }
 
-/**
- * Returns those of these answers whose set the loader replaced with a newer answer: a loaded and complete one to the same
- * request, or to one that differs in its count alone. Sets that name a sync are replaced by answers for this sync alone.
- */
-export async function answersWithReplacedSet<T extends AnswerWithTarget>(
+/** Returns the indexes of the answers whose set a newer one replaced. */
+async function answersWithReplacedSet(
   ops: Ops,
-  answers: readonly T[],
+  answers: readonly AnswerToLoad[],
   counts: RequestedCounts,
-): Promise<ReadonlySet<T>> {
-  const owners = answers.filter(({ endpoint }) => replacesSet(endpoint));
-  const sought = owners.flatMap((owner, index) => keysOfSet(owner, counts).map((key) => ({ ...owner, index, key })));
-  if (sought.length === 0) return new Set();
+): Promise<ReadonlySet<number>> {
+  const sought = answers.flatMap((answer, index) => {
+    const { endpoint, target: { sync = answer.sync, identity = answer } = {} } = answer;
+    const ofSync = isInKey(endpoint, 'sync') ? sync : null;
+    return keysOfSet(endpoint, identity, counts).map((key) => ({ index, answerId: answer.id, key, ofSync }));
+  });
   const rows = await ops
     .selectFrom(
       rowsFrom(sought, {
         index: ['int', ({ index }) => index],
         answer_id: ['bigint', ({ answerId }) => answerId],
         request_key: ['text', ({ key }) => key],
-        sync: ['text', ({ endpoint, sync }) => (isInKey(endpoint, 'sync') ? sync : null)],
+        sync: ['text', ({ ofSync }) => ofSync],
       }).as('t'),
     )
     .innerJoinLateral(
@@ -75,8 +84,7 @@ export async function answersWithReplacedSet<T extends AnswerWithTarget>(
     )
     .select('t.index')
     .execute();
-  const found = new Set(rows.map(({ index }) => index));
-  return new Set(owners.filter((_, index) => found.has(index)));
+  return new Set(rows.map(({ index }) => index));
 }
 
 /** True if complete answers of the endpoint replace the rows of an owner or of a question. */
@@ -90,7 +98,12 @@ const isInKey = (name: string, column: string): boolean =>
   Object.hasOwn(endpointNamed(name)?.bridge?.questionColumns ?? {}, column);
 
 /** The keys of requests for the set of a request: its own, and those with another count. */
-function keysOfSet({ endpoint, requestKey, request }: AnswerWithTarget, counts: RequestedCounts): readonly string[] {
+function keysOfSet(
+  endpoint: string,
+  { requestKey, request }: RequestIdentity,
+  counts: RequestedCounts,
+): readonly string[] {
+  if (!replacesSet(endpoint)) return [];
   const others = counts.get(endpoint)?.map((count) => requestKeyOf(endpoint, { ...request, count })) ?? [];
   return [...new Set([requestKey, ...others])];
 }
