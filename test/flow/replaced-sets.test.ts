@@ -123,6 +123,33 @@ ${Object.entries(LISTS)
     expect(await rows()).toEqual(before);
   });
 
+  it('brings back no recent post of a profile that a newer list of its posts removed', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => ({
+        body:
+          endpoint === 'photoshare.user'
+            ? [{ id: 'u', alias: 'someone', posts: [{ id: 'old' }] }]
+            : ['1', '2'].map((text) => itemOf(endpoint, text)),
+      }),
+    });
+    const config = `${service()}
+syncs:
+  posts: { endpoint: photoshare.user.posts, request: { user: someone, count: 9 } }
+  profiles: { endpoint: photoshare.user, request: { user: someone, with_posts: true } }
+`;
+    for (const name of ['posts', 'profiles']) await scene.sync(config, { names: [name] });
+    const added = ['post 1', 'post 2', 'post old'];
+    expect(await listedIn(scene)).toEqual(added);
+    await select(scene.warehouse, 'delete from sluice.photoshare_user_posts');
+    await scene.replay();
+    expect(await listedIn(scene)).toEqual(added);
+
+    await scene.sync(config, { names: ['posts'] });
+    expect(await listedIn(scene)).toEqual(['post 1', 'post 2']);
+    expect(await scene.replay({ names: ['profiles'] })).toMatchObject({ answers: 1 });
+    expect(await listedIn(scene)).toEqual(['post 1', 'post 2']);
+  });
+
   it.each(Object.values(LISTS))(
     'and that a killed run left changes no list of $endpoint',
     async ({ endpoint, field }) => {

@@ -1,6 +1,8 @@
-/** Finds stored answers whose set of rows a newer answer replaced, so that a late or another load brings no row back. */
+/** Finds stored answers whose set of rows a newer answer replaced, so that a late or a second load brings no row back. */
 import { sql } from 'kysely';
 import { catalog, endpointNamed } from '../../service/catalog.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { requestKeyOf } from '../../service/request-key.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -15,13 +17,14 @@ export type ReplacedSetMarker = (answers: readonly AnswerToLoad[]) => Promise<re
 
 /**
  * Returns a function that marks answers whose set the loader replaced with a newer answer: a loaded and complete one to
- * the same request, or to one that differs in its count alone. Sets that name a sync are replaced by answers for this sync
- * alone. The counts are read once, when they are first needed.
+ * the same request, or to one that differs in its count alone. For an endpoint that only adds to a set, these are the
+ * answers of the endpoint that lists the set. Sets that name a sync are replaced by answers for this sync alone. The
+ * counts are read once, when they are first needed.
  */
 export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): ReplacedSetMarker {
   let counts: RequestedCounts | undefined;
   return async (answers) => {
-    if (!answers.some(({ endpoint }) => replacesSet(endpoint))) return answers;
+    if (!answers.some(({ endpoint }) => listsOf(endpoint).length > 0)) return answers;
     counts ??= await retryTransient(() => requestedCounts(ops), effects);
     const known = counts;
     const replaced = await retryTransient(() => answersWithReplacedSet(ops, answers, known), effects);
@@ -31,7 +34,9 @@ export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): Replaced
 
 /** Returns the counts with which lists were requested that are one set for all counts. */
 async function requestedCounts(ops: Ops): Promise<RequestedCounts> {
-  const names = catalog.map(({ name }) => name).filter((name) => replacesSet(name) && !isInKey(name, 'request_key'));
+  const names = catalog
+    .filter((endpoint) => replacesSet(endpoint) && !isInKey(endpoint.name, 'request_key'))
+    .map(({ name }) => name);
   const rows = await ops
     .selectFrom('answers')
     .select(['endpoint', 'asked'])
@@ -55,6 +60,7 @@ async function answersWithReplacedSet(
     const ofSync = isInKey(endpoint, 'sync') ? sync : null;
     return keysOfSet(endpoint, identity, counts).map((key) => ({ index, answerId: answer.id, key, ofSync }));
   });
+  if (sought.length === 0) return new Set();
   const rows = await ops
     .selectFrom(
       rowsFrom(sought, {
@@ -88,22 +94,39 @@ async function answersWithReplacedSet(
 }
 
 /** True if complete answers of the endpoint replace the rows of an owner or of a question. */
-function replacesSet(name: string): boolean {
+const replacesSet = ({ returns, bridge }: Endpoint): boolean => returns.owner !== undefined || bridge?.lists === true;
+
+/** The endpoints whose complete answers replace the set that the answers of an endpoint add to. */
+function listsOf(name: string): readonly Endpoint[] {
   const endpoint = endpointNamed(name);
-  return endpoint?.returns.owner !== undefined || endpoint?.bridge?.lists === true;
+  const table = endpoint?.bridge?.table;
+  return catalog.filter(
+    (other) => replacesSet(other) && (other === endpoint || (table !== undefined && other.bridge?.table === table)),
+  );
 }
 
 /** True if this is one of the columns that identify the set. */
 const isInKey = (name: string, column: string): boolean =>
   Object.hasOwn(endpointNamed(name)?.bridge?.questionColumns ?? {}, column);
 
-/** The keys of requests for the set of a request: its own, and those with another count. */
+/** The keys of requests that list the set of a request: its own if it lists the set, and those with another count. */
 function keysOfSet(
   endpoint: string,
   { requestKey, request }: RequestIdentity,
   counts: RequestedCounts,
 ): readonly string[] {
-  if (!replacesSet(endpoint)) return [];
-  const others = counts.get(endpoint)?.map((count) => requestKeyOf(endpoint, { ...request, count })) ?? [];
-  return [...new Set([requestKey, ...others])];
+  const keys = listsOf(endpoint).flatMap((list) => {
+    const isOwn = list.name === endpoint;
+    const question = isOwn ? request : fieldsOf(list, request);
+    const others = counts.get(list.name) ?? [];
+    return [
+      ...(isOwn ? [requestKey] : []),
+      ...others.map((count) => requestKeyOf(list.name, { ...question, count })),
+    ];
+  });
+  return [...new Set(keys)];
 }
+
+/** The fields of a request that the endpoint has too. */
+const fieldsOf = ({ request: { shape } }: Endpoint, request: RequestBody): RequestBody =>
+  Object.fromEntries(Object.entries(request).filter(([field]) => Object.hasOwn(shape, field)));
