@@ -87,6 +87,9 @@ async function entityIn(warehouse: Warehouse, table: string, where: string): Pro
   };
 }
 
+/** Two erasures get no id twice. */
+const ids = countingIds(9);
+
 const forgetIn = (
   scene: Scene,
   options: Pick<ForgetOptions, 'table' | 'key'> & Partial<ForgetOptions>,
@@ -98,7 +101,7 @@ const forgetIn = (
     {
       now: scene.clock.now,
       sleep: scene.clock.sleep,
-      newId: countingIds(9),
+      newId: ids,
       onProgress: () => undefined,
       ...(folder !== undefined && { spool: openSpool({ folder }) }),
     },
@@ -276,12 +279,19 @@ eachWarehouse('forgetting an entity', (open) => {
     });
   }, 120_000);
 
-  it('lets the entity return if the option says so', async () => {
+  it('lets the entity return if the option says so, and forgets it again', async () => {
     const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
     await forgetIn(scene, entity);
     await forgetIn(scene, { ...entity, comesAgain: true });
     expect((await scene.sync(CONFIG, { names: ['groups'] })).exitCode).toBe(0);
     expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ exitCode: 0, found: true, wasForgotten: true, requests: 1 });
+
+    expect(await tracesOf(scene.warehouse, entity.texts)).toEqual([]);
+    // Each erasure leaves its own question, so what the earlier one left of other entities stays.
+    const questions = "select count(*)::int as n from sluice_ops.question_contents where endpoint = 'pronet.group'";
+    expect(await select(scene.warehouse, questions)).toEqual([{ n: 2 }]);
   }, 120_000);
 });
 
@@ -389,6 +399,33 @@ anyWarehouse('forgetting', (open, kind) => {
       sync: 'pages',
       message: 'requests left out because they name a forgotten entity: 2',
     });
+  }, 120_000);
+
+  it('removes pages whose request has a second, equal answer', async () => {
+    const scene = await sceneIn(await open(), { respond: respondWithPages });
+    const { warehouse } = scene;
+    const ops = operationsOf(warehouse);
+    expect((await scene.sync(PAGES)).exitCode).toBe(0);
+    const entity = await entityIn(warehouse, 'photoshare_users', "alias = 'acme_labs'");
+    const { key } = await entityIn(warehouse, 'web_pages', "requested_url like '%/acme_labs/%'");
+    for (const { id: requestId, answer_id: first } of await select<{ id: string; answer_id: string }>(
+      warehouse,
+      "select id, answer_id from sluice_ops.requests where sync = 'pages' order by id",
+    )) {
+      const body = (await readAnswer(ops, first))?.body ?? expect.fail('the answer is not stored');
+      const answer = { status: 200, headers: {}, tookMs: 1, receivedAt: scene.clock.now(), body };
+      await storeAnswers(ops, [{ requestId, answer }]);
+    }
+    expect(await scene.replay({ names: ['pages'] })).toMatchObject({ answers: 6, written: {} });
+    expect(await hashedIn(warehouse, 'web_pages', key)).toBeGreaterThan(0);
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ rows: { web_pages: 2 } });
+
+    expect(await select(warehouse, 'select requested_url from sluice.web_pages')).toEqual([
+      { requested_url: 'https://x.example/about' },
+    ]);
+    expect(await hashedIn(warehouse, 'web_pages', key)).toBe(0);
+    expect(await tracesOf(warehouse, ['acme_labs', 'acme%5Flabs'])).toEqual([]);
   }, 120_000);
 
   it('also removes the entity from answers that the spool brings later', async () => {

@@ -1,10 +1,11 @@
-/** Lists of rows after answers are loaded again: what a newer complete answer removed stays removed. */
+/** Lists of rows after answers are loaded again or late: what a newer complete answer removed stays removed. */
 import { expect, it } from 'vitest';
 import { anyWarehouse } from '../support/warehouse.ts';
+import { dyingAt, expireLeases, STEP } from './crash.ts';
 import { select } from './rows.ts';
-import { sceneIn, service } from './scene.ts';
+import { type Scene, sceneIn, service } from './scene.ts';
 
-anyWarehouse('an answer that is loaded again after a newer one', (open) => {
+anyWarehouse('an answer that is loaded after a newer one', (open) => {
   const CONFIG = `${service()}
 syncs:
   people: { endpoint: pronet.search.users, request: { title: t, count: 9 } }
@@ -86,10 +87,13 @@ ${Object.entries(LISTS)
       texts = items;
       await scene.sync(listsOf(count));
     }
+    return { scene, rows: () => listedIn(scene) };
+  };
+  const listedIn = async ({ warehouse }: Scene): Promise<string[]> => {
     const rows = `select 'school ' || major as row from sluice.pronet_user_educations
       union all select 'repost ' || repost_urn_value from sluice.pronet_post_reposts
       union all select 'post ' || post_id from sluice.photoshare_user_posts order by 1`;
-    return { scene, rows: async () => (await select<{ row: string }>(scene.warehouse, rows)).map(({ row }) => row) };
+    return (await select<{ row: string }>(warehouse, rows)).map(({ row }) => row);
   };
 
   it('brings back no row of a list that a newer one to a request with another count removed', async () => {
@@ -118,4 +122,75 @@ ${Object.entries(LISTS)
     await scene.replay();
     expect(await rows()).toEqual(before);
   });
+
+  it('brings back no recent post of a profile that a newer list of its posts removed', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => ({
+        body:
+          endpoint === 'photoshare.user'
+            ? [{ id: 'u', alias: 'someone', posts: [{ id: 'old' }] }]
+            : ['1', '2'].map((text) => itemOf(endpoint, text)),
+      }),
+    });
+    const config = `${service()}
+syncs:
+  posts: { endpoint: photoshare.user.posts, request: { user: someone, count: 9 } }
+  profiles: { endpoint: photoshare.user, request: { user: someone, with_posts: true } }
+`;
+    for (const name of ['posts', 'profiles']) await scene.sync(config, { names: [name] });
+    const added = ['post 1', 'post 2', 'post old'];
+    expect(await listedIn(scene)).toEqual(added);
+    await select(scene.warehouse, 'delete from sluice.photoshare_user_posts');
+    await scene.replay();
+    expect(await listedIn(scene)).toEqual(added);
+
+    await scene.sync(config, { names: ['posts'] });
+    expect(await listedIn(scene)).toEqual(['post 1', 'post 2']);
+    expect(await scene.replay({ names: ['profiles'] })).toMatchObject({ answers: 1 });
+    expect(await listedIn(scene)).toEqual(['post 1', 'post 2']);
+  });
+
+  it.each(Object.values(LISTS))(
+    'and that a killed run left changes no list of $endpoint',
+    async ({ endpoint, field }) => {
+      let texts = ['1', '2'];
+      const scene = await sceneIn(await open(), {
+        respond: () => ({ body: texts.map((text) => itemOf(endpoint, text)) }),
+      });
+      const syncs = { killed: 9, other: 5 };
+      const config = `${service()}
+syncs:
+${Object.entries(syncs)
+  .map(([name, count]) => `  ${name}: { endpoint: ${endpoint}, request: { ${field}, count: ${count} } }`)
+  .join('\n')}
+`;
+      const sync = async (name: keyof typeof syncs): Promise<void> => {
+        expect(await scene.sync(config, { names: [name] })).toMatchObject({ exitCode: 0 });
+      };
+      const killed = async (): Promise<void> => {
+        const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+        const options = { names: ['killed'], warehouse: dying.warehouse };
+        await expect(scene.sync(config, options)).rejects.toThrow(/^died/);
+        await expireLeases(scene.warehouse);
+      };
+
+      await killed();
+      texts = [];
+      await sync('other');
+      await sync('killed');
+      expect(await listedIn(scene)).toEqual([]);
+
+      texts = ['1', '2'];
+      await sync('other');
+      const listed = await listedIn(scene);
+      expect(listed).toHaveLength(2);
+      texts = ['1'];
+      await killed();
+      texts = ['1', '2'];
+      await sync('other');
+      await sync('killed');
+      expect(await listedIn(scene)).toEqual(listed);
+      expect(await select(scene.warehouse, 'select id from sluice_ops.answers where loaded_at is null')).toEqual([]);
+    },
+  );
 });

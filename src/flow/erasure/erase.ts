@@ -89,7 +89,11 @@ export async function eraseIn(
   await eraseFromPresence(db, warehouse, target, answers);
   await eraseRows(db, warehouse, { target, search }, answers, touched);
   await eraseFromLists(db, warehouse.schema, search, touched);
-  const keys = await redactRequests(ops, askers, search, digests, at);
+  // A key without salt could be computed from the name. Each erasure has keys of its own, because an entity that may
+  // return is requested again, and can be forgotten again.
+  const erasure = newId();
+  const keyOf = (requestKey: string): string => digests.ofText(`${erasure} ${requestKey}`);
+  const keys = await redactRequests(ops, askers, search, keyOf, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);
   await eraseFromDrift(ops, search, touched);
@@ -110,16 +114,21 @@ export async function eraseIn(
   return { ...counts, wasForgotten, search, register, receipt };
 }
 
+/**
+ * Returns the answers to these requests: those that serve them, and their own. Of two equal answers to a request, the
+ * earlier one wrote the rows.
+ */
 const answersTo = async (ops: Ops, askers: readonly RequestRef[]): Promise<string[]> => {
-  const asked = arrayLiteral(askers.map(({ id }) => id));
+  const requests = sql<string>`any(${arrayLiteral(askers.map(({ id }) => id))}::bigint[])`;
   const rows = await ops
     .selectFrom('requests')
-    .select('answer_id')
-    .distinct()
-    .where('id', '=', sql<string>`any(${asked}::bigint[])`)
+    .select('answer_id as id')
+    .where('id', '=', requests)
     .where('answer_id', 'is not', null)
+    .$narrowType<{ id: string }>()
+    .union(ops.selectFrom('answers').select('id').where('request_id', '=', requests))
     .execute();
-  return rows.flatMap(({ answer_id: id }) => id ?? []);
+  return rows.map(({ id }) => id);
 };
 
 /** Bridge rows stay tied to their question, under the digest that now replaces its key in the ledger. */

@@ -1,7 +1,6 @@
 /** Removes an entity's names from the requests for it; their costs and results stay. */
 import { sql } from 'kysely';
 import { asksForForgotten, redactRequest } from '../../normalize/erasure/redact-request.ts';
-import type { Digester } from './store.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { catalog, endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
@@ -40,17 +39,17 @@ export async function requestsFor(ops: Ops, { forgotten, hints }: ErasureSearch)
 }
 
 /**
- * Replaces the entity's names in these requests with a pseudonym, and their keys with salted digests. A key without
- * salt could be computed by anyone who knows the name. Open requests are abandoned.
+ * Replaces the entity's names in these requests with a pseudonym, and their keys with those of `keyOf`. Returns the new
+ * keys by the old ones. Open requests are abandoned.
  */
 export async function redactRequests(
   ops: Ops,
   requests: readonly RequestRef[],
   { forgotten }: ErasureSearch,
-  digests: Digester,
+  keyOf: (requestKey: string) => string,
   at: Date,
 ): Promise<ReadonlyMap<string, string>> {
-  const keys = new Map(requests.map(({ requestKey }) => [requestKey, digests.ofText(requestKey)]));
+  const keys = new Map(requests.map(({ requestKey }) => [requestKey, keyOf(requestKey)]));
   for (const { id } of requests) {
     const row = await ops
       .selectFrom('requests')

@@ -7,6 +7,7 @@ import { readAnswers, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type IngestOptions, ingestGroups, type IngestResult } from './ingest.ts';
 import type { LoadTarget, AnswerToLoad } from './read-answer.ts';
+import { openReplacedSetMarker, type ReplacedSetMarker } from './replaced-sets.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A stored answer. */
@@ -46,6 +47,7 @@ export function openLoadQueue(
   const waiting: PendingAnswer[] = [];
   let isOpen = false;
   let changed = Promise.withResolvers<void>();
+  const markReplaced = openReplacedSetMarker(operationsOf(warehouse), options);
 
   /** Loads the waiting and the incoming answers, until a load fails. */
   const loadAll = async (): Promise<void> => {
@@ -57,7 +59,7 @@ export function openLoadQueue(
         const page = pageOf(waiting);
         begun.push(...page);
         unread = page.length;
-        for (const answer of await answersToLoad(warehouse, page, options)) {
+        for (const answer of await answersToLoad(warehouse, page, options, markReplaced)) {
           unread -= 1;
           yield answer;
         }
@@ -138,17 +140,22 @@ function pageOf(waiting: PendingAnswer[]): PendingAnswer[] {
   return waiting.splice(0, end < 0 ? waiting.length : end);
 }
 
-/** Returns the answers of a page, and reads those that are not in memory from the database. */
+/**
+ * Returns the answers of a page, and reads those that are not in memory from the database. These may be old, such as
+ * those that a killed run left, so a newer answer may have replaced their sets.
+ */
 async function answersToLoad(
   warehouse: Warehouse,
   page: readonly PendingAnswer[],
   options: IngestOptions,
-): Promise<AnswerToLoad[]> {
+  markReplaced: ReplacedSetMarker,
+): Promise<readonly AnswerToLoad[]> {
   const ops = operationsOf(warehouse);
   const apart = page.flatMap(({ stored: { answerId, answer } }) => (answer ? [] : [answerId]));
   const read = apart.length > 0 ? await retryTransient(() => readAnswers(ops, apart), options) : undefined;
-  return page.map(({ stored: { answerId, answer = read?.get(answerId), target } }): AnswerToLoad => {
+  const answers = page.map(({ stored: { answerId, answer = read?.get(answerId), target } }): AnswerToLoad => {
     if (!answer) throw new Error(`answer ${answerId} is not stored`);
     return { ...answer, target };
   });
+  return read ? markReplaced(answers) : answers;
 }

@@ -7,7 +7,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { AnswerToLoad, LoadTarget } from '../ingest/read-answer.ts';
-import { answersWithReplacedSet, requestedCounts } from './replaced-sets.ts';
+import { openReplacedSetMarker } from '../ingest/replaced-sets.ts';
 
 /** Which answers are replayed. */
 export interface AnswerSelection {
@@ -58,24 +58,18 @@ export async function* readStored(
   options: ReadStoredOptions,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerToLoad> {
-  const counts =
-    options.targetSchema === undefined ? await retryTransient(() => requestedCounts(ops), options) : undefined;
+  const markReplaced = options.targetSchema === undefined ? openReplacedSetMarker(ops, options) : undefined;
   for (const page of pagesOf(listed)) {
     if (signal.aborted) return;
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
     const answers = await retryTransient(() => readAnswers(ops, ids), options);
-    const read = page.flatMap(({ answerId, ...target }) => {
+    const read = page.flatMap(({ answerId, ...target }): AnswerToLoad[] => {
       const answer = answers.get(answerId);
-      if (!answer) return [];
-      const { endpoint, requestKey, request } = answer;
-      return [{ answer, target, answerId, endpoint, sync: target.sync, requestKey, request, ...target.identity }];
+      return answer ? [{ ...answer, target }] : [];
     });
-    const replaced = counts
-      ? await retryTransient(() => answersWithReplacedSet(ops, read, counts), options)
-      : new Set();
-    for (const it of read) {
+    for (const answer of markReplaced ? await markReplaced(read) : read) {
       if (signal.aborted) return;
-      yield { ...it.answer, target: it.target, isSetReplaced: replaced.has(it) };
+      yield answer;
     }
   }
 }

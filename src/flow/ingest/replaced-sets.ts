@@ -1,0 +1,132 @@
+/** Finds stored answers whose set of rows a newer answer replaced, so that a late or a second load brings no row back. */
+import { sql } from 'kysely';
+import { catalog, endpointNamed } from '../../service/catalog.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import type { RequestBody } from '../../service/request-body.ts';
+import { requestKeyOf } from '../../service/request-key.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
+import type { AnswerToLoad, RequestIdentity } from './read-answer.ts';
+
+/** The counts that stored answers were requested with, by endpoint. */
+type RequestedCounts = ReadonlyMap<string, readonly number[]>;
+
+/** Returns answers with whether a newer one replaced their set. */
+export type ReplacedSetMarker = (answers: readonly AnswerToLoad[]) => Promise<readonly AnswerToLoad[]>;
+
+/**
+ * Returns a function that marks answers whose set the loader replaced with a newer answer: a loaded and complete one to
+ * the same request, or to one that differs in its count alone. For an endpoint that only adds to a set, these are the
+ * answers of the endpoint that lists the set. Sets that name a sync are replaced by answers for this sync alone. The
+ * counts are read once, when they are first needed.
+ */
+export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): ReplacedSetMarker {
+  let counts: RequestedCounts | undefined;
+  return async (answers) => {
+    if (!answers.some(({ endpoint }) => listsOf(endpoint).length > 0)) return answers;
+    counts ??= await retryTransient(() => requestedCounts(ops), effects);
+    const known = counts;
+    const replaced = await retryTransient(() => answersWithReplacedSet(ops, answers, known), effects);
+    return answers.map((answer, index) => ({ ...answer, isSetReplaced: replaced.has(index) }));
+  };
+}
+
+/** Returns the counts with which lists were requested that are one set for all counts. */
+async function requestedCounts(ops: Ops): Promise<RequestedCounts> {
+  const names = catalog
+    .filter((endpoint) => replacesSet(endpoint) && !isInKey(endpoint.name, 'request_key'))
+    .map(({ name }) => name);
+  const rows = await ops
+    .selectFrom('answers')
+    .select(['endpoint', 'asked'])
+    .distinct()
+    .where('endpoint', 'in', names)
+    .where('asked', 'is not', null)
+    .execute();
+  return new Map(
+    [...Map.groupBy(rows, ({ endpoint }) => endpoint)].map(([name, of]) => [name, of.map((it) => Number(it.asked))]),
+  );
+}
+
+/** Returns the indexes of the answers whose set a newer one replaced. */
+async function answersWithReplacedSet(
+  ops: Ops,
+  answers: readonly AnswerToLoad[],
+  counts: RequestedCounts,
+): Promise<ReadonlySet<number>> {
+  const sought = answers.flatMap((answer, index) => {
+    const { endpoint, target: { sync = answer.sync, identity = answer } = {} } = answer;
+    const ofSync = isInKey(endpoint, 'sync') ? sync : null;
+    return keysOfSet(endpoint, identity, counts).map((key) => ({ index, answerId: answer.id, key, ofSync }));
+  });
+  if (sought.length === 0) return new Set();
+  const rows = await ops
+    .selectFrom(
+      rowsFrom(sought, {
+        index: ['int', ({ index }) => index],
+        answer_id: ['bigint', ({ answerId }) => answerId],
+        request_key: ['text', ({ key }) => key],
+        sync: ['text', ({ ofSync }) => ofSync],
+      }).as('t'),
+    )
+    .innerJoinLateral(
+      ops
+        .selectFrom('requests as r')
+        .innerJoin('answers as a', 'a.id', 'r.answer_id')
+        .select('a.id')
+        .where(
+          sql<boolean>`r.request_key = t.request_key and (t.sync is null or r.sync = t.sync) and a.id > t.answer_id`,
+        )
+        .where('a.loaded_at', 'is not', null)
+        .where('a.quarantined', '=', '0')
+        // The body of an answer of status 412 is not read, so it replaces nothing.
+        .where('a.status', '<>', '412')
+        .where(sql<boolean>`not a.unreadable and (a.asked is null or a.received < a.asked)`)
+        // Each request is looked up by its key, whatever the statistics.
+        .limit(1)
+        .as('newer'),
+      (join) => join.onTrue(),
+    )
+    .select('t.index')
+    .execute();
+  return new Set(rows.map(({ index }) => index));
+}
+
+/** True if complete answers of the endpoint replace the rows of an owner or of a question. */
+const replacesSet = ({ returns, bridge }: Endpoint): boolean => returns.owner !== undefined || bridge?.lists === true;
+
+/** The endpoints whose complete answers replace the set that the answers of an endpoint add to. */
+function listsOf(name: string): readonly Endpoint[] {
+  const endpoint = endpointNamed(name);
+  const table = endpoint?.bridge?.table;
+  return catalog.filter(
+    (other) => replacesSet(other) && (other === endpoint || (table !== undefined && other.bridge?.table === table)),
+  );
+}
+
+/** True if this is one of the columns that identify the set. */
+const isInKey = (name: string, column: string): boolean =>
+  Object.hasOwn(endpointNamed(name)?.bridge?.questionColumns ?? {}, column);
+
+/** The keys of requests that list the set of a request: its own if it lists the set, and those with another count. */
+function keysOfSet(
+  endpoint: string,
+  { requestKey, request }: RequestIdentity,
+  counts: RequestedCounts,
+): readonly string[] {
+  const keys = listsOf(endpoint).flatMap((list) => {
+    const isOwn = list.name === endpoint;
+    const question = isOwn ? request : fieldsOf(list, request);
+    const others = counts.get(list.name) ?? [];
+    return [
+      ...(isOwn ? [requestKey] : []),
+      ...others.map((count) => requestKeyOf(list.name, { ...question, count })),
+    ];
+  });
+  return [...new Set(keys)];
+}
+
+/** The fields of a request that the endpoint has too. */
+const fieldsOf = ({ request: { shape } }: Endpoint, request: RequestBody): RequestBody =>
+  Object.fromEntries(Object.entries(request).filter(([field]) => Object.hasOwn(shape, field)));
