@@ -4,6 +4,7 @@ import { openClient } from '../../src/extract/client.ts';
 import type { FlowEffects } from '../../src/flow/run/invocation.ts';
 import { POSTPONED_MS } from '../../src/flow/run/execute.ts';
 import { readStatus } from '../../src/insight/status.ts';
+import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
@@ -151,6 +152,33 @@ syncs:
     });
     expect(await select(scene.warehouse, hitsOf('first'))).toEqual(hits);
     expect(await states(scene.warehouse)).toEqual(full ? { fresh: 3, loaded: 3 } : { fresh: 1, loaded: 1 });
+  });
+
+  it('and not loaded yet is a gap of both syncs if it is unreadable, and the next run requests it again', async () => {
+    let isCut = true;
+    const scene = await sceneIn(await open(), { respond: () => (isCut ? { body: '[{"@type":' } : undefined) });
+    const config = (name: string): string => `${service()}
+syncs:
+  ${name}: { endpoint: pronet.search.users, request: { title: data engineer, count: 50 }, max_age: 7d }
+`;
+    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+    await expect(scene.sync(config('first'), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    isCut = false;
+
+    expect(only(await scene.sync(config('second')))).toMatchObject({
+      exitCode: 4,
+      state: 'partial',
+      fresh: 1,
+      sent: 0,
+      unreadable: 1,
+      gaps: [{ reason: 'the body is cut off or not valid JSON' }],
+    });
+    expect(await listQuarantine(scene.warehouse, 10)).toMatchObject([{ sync: 'first', position: null }]);
+
+    expect(only(await scene.sync(config('first')))).toMatchObject({ exitCode: 4, continued: true, unreadable: 1 });
+    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
+    expect(only(await scene.sync(config('second')))).toMatchObject({ exitCode: 0, state: 'complete', sent: 1 });
   });
 
   it.each([

@@ -504,6 +504,48 @@ syncs:
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
   });
 
+  describe('and that another sync left to be loaded', () => {
+    /** A scene whose only answer is cut, and waits for a sync that died. */
+    const left = async (): Promise<Scene> => {
+      const service = cutting(({ number }) => number === 1);
+      const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+      const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+      const others = filings('max_age: 30d').replace('filings:', 'others:');
+      await expect(scene.sync(others, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+      await expireLeases(scene.warehouse);
+      return scene;
+    };
+
+    it('holds the watermark, and the next run requests its window', async () => {
+      const scene = await left();
+      const yaml = filings('max_age: 30d');
+
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, state: 'partial', fresh: 1, sent: 0, unreadable: 1 });
+      const [row] = await view(scene, "select value from sluice_ops.marks where name like 'window:%'");
+      const { lastCompleteDay } = JSON.parse(String(row?.['value'])) as { readonly lastCompleteDay: string };
+      expect(lastCompleteDay < WEEK.date_from).toBe(true);
+
+      scene.clock.advance(HOUR_MS);
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+      expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    });
+
+    it('is no gap once a replay reads it', async () => {
+      const scene = await left();
+      const yaml = filings('max_age: 30d');
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, unreadable: 1 });
+      await view(
+        scene,
+        `update sluice_ops.answers set body = convert_to('[]', 'UTF8'), encoding = 'identity', bytes = 2,
+           sha256 = encode(sha256('[]'), 'hex')`,
+      );
+
+      expect((await scene.replay({ quarantined: true })).quarantined).toBe(0);
+      expect(await view(scene, 'select is_open from sluice.quarantined_items')).toEqual([{ is_open: false }]);
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0, unreadable: 0 });
+    });
+  });
+
   it('of the log ends no walk as complete: the watermark stays before it, and the next run continues there', async () => {
     const requests = Array.from({ length: 150 }, (_, at) => `user${at}`);
     const service_ = cutting(() => false);
