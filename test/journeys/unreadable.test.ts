@@ -406,6 +406,7 @@ syncs:
     ['[]', 206],
     ['[{"error":"try later"}]', 200],
     ['[null, {}, "x"]', 200],
+    ['{"name":"Too Many Requests","url":"https://status.example/"}', 200],
   ])('of people (%s, %s) is requested again, and serves no other sync', async (body, status) => {
     let calls = 0;
     const scene = await sceneIn(await openEmbedded(), {
@@ -426,6 +427,39 @@ syncs:
     expect(await once(scene, yaml('first'))).toMatchObject({ exitCode: 0, state: 'complete', fresh: 2, sent: 0 });
     const hits = 'select distinct request_key from sluice.pronet_user_search_hits where sync = ';
     expect(await view(scene, `${hits}'first'`)).toHaveLength(2);
+  });
+
+  it('because it is an envelope with a field of an item leaves its window unread, and the next run requests it', async () => {
+    const envelope = { items: [{ accession_number: 'x', file_name: 'y' }], total: 1 };
+    const respond = ({ number }: RespondRequest) => (number === 1 ? { body: envelope } : undefined);
+    const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const yaml = filings('max_age: 30d');
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1 });
+    expect(await share(scene)).toBe(0);
+    scene.clock.advance(HOUR_MS);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    expect(await share(scene)).toBe(1);
+  });
+
+  it('because it is an error with a title leaves the stored page as it is', async () => {
+    let isDown = false;
+    const error: Responded = { body: { title: 'Bad Gateway', status: 502, detail: 'not now' } };
+    const scene = await sceneIn(await openEmbedded(), { respond: () => (isDown ? error : undefined) });
+    const yaml = `${service()}
+syncs:
+  pages: { endpoint: webparser.parse, request: { url: "https://site-1.example/" }, max_age: 7d }
+`;
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, loaded: 1 });
+    const pages = 'select title, cleaned_html, _answer_id from sluice.web_pages';
+    const before = await view(scene, pages);
+    expect(before).toMatchObject([{ cleaned_html: expect.stringMatching(/\S/) as string }]);
+    isDown = true;
+    scene.clock.advance(HOUR_MS);
+
+    expect(await once(scene, yaml, { refresh: true })).toMatchObject({ exitCode: 4, unreadable: 1, quarantined: 1 });
+    expect(await view(scene, pages)).toEqual(before);
   });
 
   it('weighs as much as the items that it requested, and an accepted share in the config allows it', async () => {
