@@ -181,6 +181,30 @@ syncs:
     expect(only(await scene.sync(config('second')))).toMatchObject({ exitCode: 0, state: 'complete', sent: 1 });
   });
 
+  it('and not full ends the lower bound of the sync that it serves', async () => {
+    let found = 3;
+    const item = (n: number) => ({ accession_number: `n${n}`, file_name: 'f', document_url: 'd' });
+    const respond = () => ({ body: Array.from({ length: found }, (_, n) => item(n)) });
+    const scene = await sceneIn(await open(), { respond });
+    const config = (name: string, more = ''): string => `${service()}
+syncs:
+  ${name}:
+    endpoint: sec.search.companies
+    request: { count: 3, date_from: "2026-02-02", date_to: "2026-02-08" }
+    ${more}
+`;
+    const bounded = config('bounded', 'max_age: 7d');
+    expect(only(await scene.sync(bounded, { failOnTruncated: true }))).toMatchObject({ exitCode: 4, truncated: 1 });
+    found = 2;
+    scene.clock.advance(HOUR_MS);
+    expect(only(await scene.sync(config('other')))).toMatchObject({ exitCode: 0, sent: 1, truncated: 0 });
+
+    const run = only(await scene.sync(bounded, { failOnTruncated: true }));
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0, truncated: 0 });
+    const { syncs } = await readStatus(scene.warehouse);
+    expect(syncs.find(({ sync }) => sync === 'bounded')).toMatchObject({ truncated: 0 });
+  });
+
   it.each([
     { name: 'alone', split: '', sent: 1, fresh: 1 },
     // Both answers are full, so each leads to two parts.

@@ -179,7 +179,8 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
         ]),
         // Another sync bought it and has not loaded it yet.
         eb('a.loaded_at', 'is', null),
-        // A gap of the other sync is one of this sync too, until an answer that can be read serves both.
+        // A gap of the other sync is one of this sync too, until an answer that can be read serves both. An answer with
+        // room also ends a lower bound of this sync.
         eb.and([
           eb.lit(endpoint.paging.by !== 'once'),
           eb.or([
@@ -190,7 +191,7 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
                 .select('c.id')
                 .whereRef('c.request_key', '=', 'r.request_key')
                 .where('c.sync', '=', name)
-                .where('c.unreadable', '=', sql<boolean>`true`),
+                .where('c.reason', 'is not', null),
             ),
           ]),
         ]),
