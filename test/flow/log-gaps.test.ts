@@ -152,6 +152,29 @@ anyWarehouse('a walk of the request log', (open) => {
     expect(await gaps(scene)).toBe(0);
   });
 
+  it('whose next page is answered with 412 is not complete, and its days are read again', async () => {
+    let isGone = true;
+    const respond = ({ endpoint, body }: RespondRequest) => {
+      if (endpoint !== 'token.requests') return undefined;
+      const { cursor } = body as { readonly cursor?: string | null };
+      return isGone && cursor != null ? { status: 412, body: 'null' } : { body: pageOf(body) };
+    };
+    const scene = await sceneIn(await open(), { start: START, respond });
+
+    const first = only(await scene.sync(costs('2026-11-20')));
+
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial', sent: 2, missing: 1, truncated: 1 });
+    expect(first.error).toMatch(/^the log was not read to its end: .*: the service answered 412 to the next page/);
+    expect(await mark(scene)).toBe(MIDNIGHT);
+    expect(await gaps(scene)).toBe(1);
+
+    isGone = false;
+    scene.clock.advance(1000);
+    expect(only(await scene.sync(costs('2026-11-20')))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await loaded(scene)).toBe(250);
+    expect(await gaps(scene)).toBe(0);
+  });
+
   it('that meets a page without any readable start is not complete, and its days are read again', async () => {
     let isOdd = true;
     const respond = ({ endpoint, body }: RespondRequest) => {
