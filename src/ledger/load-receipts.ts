@@ -36,7 +36,8 @@ function loadedState({
 /**
  * Records the counts of answers, their rejected items and drift, and the states of their requests. A repeated load
  * replaces the rejected items and keeps the drift of the first load. It keeps the counts too, except for items that
- * left the quarantine. Loads of one answer are recorded in order.
+ * left the quarantine. Loads of one answer are recorded in order. A load that serves another sync before the first load
+ * only records whether the answer can be read.
  */
 export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
   const now = at.toISOString();
@@ -49,6 +50,11 @@ export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: 
     if (again.length > 0) await recordAgain(ops, again, now);
     await recordRejects(ops, each, now);
   }
+  await recordEarly(
+    ops,
+    loads.filter(({ answer, settles }) => !answer.loaded && !settles),
+    now,
+  );
 }
 
 /** Splits items into as few parts as possible without a key twice in a part; items with the same key stay in order. */
@@ -102,6 +108,25 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
     .where((eb) => hideFromStatistics(eb('requests.state', '=', 'stored')))
     .execute();
   await recordDrift(ops, loads);
+}
+
+/**
+ * Loads that serve other syncs before the first load of their answers: those syncs must not take an unreadable answer for
+ * a complete one. The first load may never come; it records the counts.
+ */
+async function recordEarly(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
+  if (loads.length === 0) return;
+  const unreadable = loads.filter(({ batch }) => isUnreadable(batch));
+  if (unreadable.length > 0)
+    await ops
+      .updateTable('answers')
+      .set({ unreadable: true })
+      .where('id', '=', sql<string>`any(${arrayLiteral(unreadable.map(({ answer }) => answer.id))}::bigint[])`)
+      .where('loaded_at', 'is', null)
+      .execute();
+  await recordReadable(ops, loads);
+  await closeRejects(ops, loads, now);
+  await recordRejects(ops, unreadable, now);
 }
 
 /** Items that can be read now count as loaded, and their request is no longer quarantined. */

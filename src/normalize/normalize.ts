@@ -17,8 +17,8 @@ import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 
 /**
  * The rows of an answer. Never throws because of an answer's content. An item without a key is rejected with position
- * and reason, and a body that is not an array of items is rejected completely. Any other difference from the contract
- * is loaded and counted as drift.
+ * and reason. A body that is neither an array of items nor a single item is rejected completely. Any other difference
+ * from the contract is loaded and counted as drift.
  */
 export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Array): Batch {
   const decoded = decode(body);
@@ -27,8 +27,8 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   if (length > MOST_ITEMS) return rejectedWhole(`the body has ${length} items; at most ${MOST_ITEMS} are allowed`);
   const resource = endpoint.returns;
   const known = wireNames(resource);
-  if (decoded.lone && !isTombstone(decoded.items[0]) && !looksLike(decoded.items[0], known))
-    return rejectedWhole(`the body is an object without any field of ${resource.name}; expected a JSON array`);
+  const missing = decoded.lone ? missingInLone(resource, decoded.items[0]) : undefined;
+  if (missing !== undefined) return rejectedWhole(`the body is an object without ${missing}; expected a JSON array`);
 
   const roots: Roots = new Map();
   const drift = driftCounter();
@@ -40,14 +40,17 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   decoded.items.forEach((item, position) => {
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
     if (isOfForgotten && !isTombstone(item)) return;
-    const pointer = decoded.lone ? '' : `/${position}`;
     const isForeign = !isTombstone(item) && !looksLike(item, known);
     const reason = !isForeign
       ? readItem(endpoint, keyed, item, position, { roots, drift: drift.add, ties })
       : `not a ${resource.name}: ${isObject(item) ? 'it has none of the fields' : `found ${describe(item)}`}`;
-    if (reason !== undefined) rejects.push({ position, pointer, reason });
+    if (reason !== undefined) rejects.push({ position, pointer: `/${position}`, reason });
     if (isForeign) foreign += 1;
   });
+  const [reject] = rejects;
+  // An envelope or an error may have fields of an item, so an object without a key is no item.
+  if (decoded.lone && reject)
+    return rejectedWhole(`the body is an object, and ${reject.reason}; expected a JSON array`);
 
   const step = { request: keyed.request, items: decoded.items };
   // A quarantined item may belong to the set, so the set is not known to be complete.
@@ -116,6 +119,20 @@ const wireNames = memoizeByObject(
   (resource: Resource): ReadonlySet<string> =>
     new Set(Object.entries(resource.fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name]))),
 );
+
+/**
+ * What a body of a single object lacks to be an item; undefined if it may be one. If the request is the key, the object
+ * needs the tag or a field that each item has. Otherwise an error with a title would replace a page.
+ */
+function missingInLone(resource: Resource, item: unknown): string | undefined {
+  if (isTombstone(item)) return undefined;
+  if (!looksLike(item, wireNames(resource))) return `any field of ${resource.name}`;
+  if (!isKeyedByQuestion(resource) || item['@type'] === resource.tag) return undefined;
+  const isPresent = Object.entries(resource.fields).some(
+    ([name, field]) => field.shape !== 'given' && field.required && (item[name] ?? null) !== null,
+  );
+  return isPresent ? undefined : `any field that each ${resource.name} has`;
+}
 
 const looksLike = (item: unknown, known: ReadonlySet<string>): item is JsonObject =>
   isObject(item) && Object.keys(item).some((name) => known.has(name));

@@ -4,6 +4,7 @@ import { openClient } from '../../src/extract/client.ts';
 import type { FlowEffects } from '../../src/flow/run/invocation.ts';
 import { POSTPONED_MS } from '../../src/flow/run/execute.ts';
 import { readStatus } from '../../src/insight/status.ts';
+import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
@@ -151,6 +152,57 @@ syncs:
     });
     expect(await select(scene.warehouse, hitsOf('first'))).toEqual(hits);
     expect(await states(scene.warehouse)).toEqual(full ? { fresh: 3, loaded: 3 } : { fresh: 1, loaded: 1 });
+  });
+
+  it('and not loaded yet is a gap of both syncs if it is unreadable, and the next run requests it again', async () => {
+    let isCut = true;
+    const scene = await sceneIn(await open(), { respond: () => (isCut ? { body: '[{"@type":' } : undefined) });
+    const config = (name: string): string => `${service()}
+syncs:
+  ${name}: { endpoint: pronet.search.users, request: { title: data engineer, count: 50 }, max_age: 7d }
+`;
+    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+    await expect(scene.sync(config('first'), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    isCut = false;
+
+    expect(only(await scene.sync(config('second')))).toMatchObject({
+      exitCode: 4,
+      state: 'partial',
+      fresh: 1,
+      sent: 0,
+      unreadable: 1,
+      gaps: [{ reason: 'the body is cut off or not valid JSON' }],
+    });
+    expect(await listQuarantine(scene.warehouse, 10)).toMatchObject([{ sync: 'first', position: null }]);
+
+    expect(only(await scene.sync(config('first')))).toMatchObject({ exitCode: 4, continued: true, unreadable: 1 });
+    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
+    expect(only(await scene.sync(config('second')))).toMatchObject({ exitCode: 0, state: 'complete', sent: 1 });
+  });
+
+  it('and not full ends the lower bound of the sync that it serves', async () => {
+    let found = 3;
+    const item = (n: number) => ({ accession_number: `n${n}`, file_name: 'f', document_url: 'd' });
+    const respond = () => ({ body: Array.from({ length: found }, (_, n) => item(n)) });
+    const scene = await sceneIn(await open(), { respond });
+    const config = (name: string, more = ''): string => `${service()}
+syncs:
+  ${name}:
+    endpoint: sec.search.companies
+    request: { count: 3, date_from: "2026-02-02", date_to: "2026-02-08" }
+    ${more}
+`;
+    const bounded = config('bounded', 'max_age: 7d');
+    expect(only(await scene.sync(bounded, { failOnTruncated: true }))).toMatchObject({ exitCode: 4, truncated: 1 });
+    found = 2;
+    scene.clock.advance(HOUR_MS);
+    expect(only(await scene.sync(config('other')))).toMatchObject({ exitCode: 0, sent: 1, truncated: 0 });
+
+    const run = only(await scene.sync(bounded, { failOnTruncated: true }));
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0, truncated: 0 });
+    const { syncs } = await readStatus(scene.warehouse);
+    expect(syncs.find(({ sync }) => sync === 'bounded')).toMatchObject({ truncated: 0 });
   });
 
   it.each([

@@ -127,10 +127,16 @@ anyWarehouse('a walk of the request log', (open) => {
     expect(await gaps(scene)).toBe(0);
   });
 
-  it('that a log shows the same full page for every cursor is not complete, and its days are read again', async () => {
+  it.each([
+    { page: 'page', odd: -1 },
+    { page: 'page, with a row without its start,', odd: 50 },
+  ])('that a log shows the same full $page for every cursor is not complete, and is read again', async ({ odd }) => {
     let ignoresCursor = true;
-    const respond = ({ endpoint, body }: RespondRequest) =>
-      endpoint === 'token.requests' ? { body: pageOf(body, ignoresCursor) } : undefined;
+    const respond = ({ endpoint, body }: RespondRequest) => {
+      if (endpoint !== 'token.requests') return undefined;
+      const rows = pageOf(body, ignoresCursor) as object[];
+      return { body: rows.map((row, at) => (ignoresCursor && at === odd ? { ...row, started_at: null } : row)) };
+    };
     const scene = await sceneIn(await open(), { start: START, respond });
 
     const first = only(await scene.sync(costs('2026-11-20')));
@@ -140,6 +146,52 @@ anyWarehouse('a walk of the request log', (open) => {
     expect(await mark(scene)).toBe(MIDNIGHT);
 
     ignoresCursor = false;
+    scene.clock.advance(1000);
+    expect(only(await scene.sync(costs('2026-11-20')))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await loaded(scene)).toBe(250);
+    expect(await gaps(scene)).toBe(0);
+  });
+
+  it('whose next page is answered with 412 is not complete, and its days are read again', async () => {
+    let isGone = true;
+    const respond = ({ endpoint, body }: RespondRequest) => {
+      if (endpoint !== 'token.requests') return undefined;
+      const { cursor } = body as { readonly cursor?: string | null };
+      return isGone && cursor != null ? { status: 412, body: 'null' } : { body: pageOf(body) };
+    };
+    const scene = await sceneIn(await open(), { start: START, respond });
+
+    const first = only(await scene.sync(costs('2026-11-20')));
+
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial', sent: 2, missing: 1, truncated: 1 });
+    expect(first.error).toMatch(/^the log was not read to its end: .*: the service answered 412 to the next page/);
+    expect(await mark(scene)).toBe(MIDNIGHT);
+    expect(await gaps(scene)).toBe(1);
+
+    isGone = false;
+    scene.clock.advance(1000);
+    expect(only(await scene.sync(costs('2026-11-20')))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await loaded(scene)).toBe(250);
+    expect(await gaps(scene)).toBe(0);
+  });
+
+  it('that meets a page without any readable start is not complete, and its days are read again', async () => {
+    let isOdd = true;
+    const respond = ({ endpoint, body }: RespondRequest) => {
+      if (endpoint !== 'token.requests') return undefined;
+      const rows = pageOf(body) as object[];
+      return { body: isOdd ? rows.map((row, at) => ({ ...row, started_at: 1_790_000_000 + at })) : rows };
+    };
+    const scene = await sceneIn(await open(), { start: START, respond });
+
+    const first = only(await scene.sync(costs('2026-11-20')));
+
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial', sent: 1, quarantined: 0, truncated: 1 });
+    expect(first.error).toMatch(/^the log was not read to its end: .*: no row of a page has a readable id and start/);
+    expect(((await mark(scene)) ?? '') <= MIDNIGHT).toBe(true);
+    expect(await gaps(scene)).toBe(1);
+
+    isOdd = false;
     scene.clock.advance(1000);
     expect(only(await scene.sync(costs('2026-11-20')))).toMatchObject({ exitCode: 0, state: 'complete' });
     expect(await loaded(scene)).toBe(250);

@@ -95,6 +95,33 @@ anyWarehouse('the request log', (open) => {
     expect(await loaded(scene)).toBe(3);
   });
 
+  it('is read up to the receipt of a stored answer that serves as a page, although a later row is known', async () => {
+    const scene = await sceneIn(await open());
+    const part = `${service()}
+syncs:
+  part:
+    endpoint: token.requests
+    request: { start_time: "2026-03-06T19:55:00Z", end_time: "2026-03-06T20:05:00Z" }
+`;
+    await ask(scene, 1, 60_000);
+    await scene.sync(costs('max_age: 1d'));
+    scene.clock.advance(HOUR_MS);
+    await scene.sync(costs('max_age: 1d'));
+    scene.clock.advance(HOUR_MS);
+    await ask(scene, 3);
+    scene.clock.advance(3 * HOUR_MS);
+    await ask(scene, 1, 60_000);
+    await scene.sync(part);
+    expect(await loaded(scene)).toBe(2);
+
+    expect(only(await scene.sync(costs('max_age: 1d')))).toMatchObject({ exitCode: 0, state: 'complete', sent: 0 });
+    expect(await mark(scene)).toMatch(/^2026-03-06T15:00:00/);
+
+    scene.clock.advance(DAY_MS);
+    expect(only(await scene.sync(costs('max_age: 1d')))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await loaded(scene)).toBe(5);
+  });
+
   it('has rows that are completed later: within the lookback they are, and no older word undoes it', async () => {
     const [arrival, answer] = [door(), door()];
     const scene = await sceneIn(await open(), {

@@ -406,6 +406,7 @@ syncs:
     ['[]', 206],
     ['[{"error":"try later"}]', 200],
     ['[null, {}, "x"]', 200],
+    ['{"name":"Too Many Requests","url":"https://status.example/"}', 200],
   ])('of people (%s, %s) is requested again, and serves no other sync', async (body, status) => {
     let calls = 0;
     const scene = await sceneIn(await openEmbedded(), {
@@ -426,6 +427,39 @@ syncs:
     expect(await once(scene, yaml('first'))).toMatchObject({ exitCode: 0, state: 'complete', fresh: 2, sent: 0 });
     const hits = 'select distinct request_key from sluice.pronet_user_search_hits where sync = ';
     expect(await view(scene, `${hits}'first'`)).toHaveLength(2);
+  });
+
+  it('because it is an envelope with a field of an item leaves its window unread, and the next run requests it', async () => {
+    const envelope = { items: [{ accession_number: 'x', file_name: 'y' }], total: 1 };
+    const respond = ({ number }: RespondRequest) => (number === 1 ? { body: envelope } : undefined);
+    const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const yaml = filings('max_age: 30d');
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1 });
+    expect(await share(scene)).toBe(0);
+    scene.clock.advance(HOUR_MS);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    expect(await share(scene)).toBe(1);
+  });
+
+  it('because it is an error with a title leaves the stored page as it is', async () => {
+    let isDown = false;
+    const error: Responded = { body: { title: 'Bad Gateway', status: 502, detail: 'not now' } };
+    const scene = await sceneIn(await openEmbedded(), { respond: () => (isDown ? error : undefined) });
+    const yaml = `${service()}
+syncs:
+  pages: { endpoint: webparser.parse, request: { url: "https://site-1.example/" }, max_age: 7d }
+`;
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, loaded: 1 });
+    const pages = 'select title, cleaned_html, _answer_id from sluice.web_pages';
+    const before = await view(scene, pages);
+    expect(before).toMatchObject([{ cleaned_html: expect.stringMatching(/\S/) as string }]);
+    isDown = true;
+    scene.clock.advance(HOUR_MS);
+
+    expect(await once(scene, yaml, { refresh: true })).toMatchObject({ exitCode: 4, unreadable: 1, quarantined: 1 });
+    expect(await view(scene, pages)).toEqual(before);
   });
 
   it('weighs as much as the items that it requested, and an accepted share in the config allows it', async () => {
@@ -502,6 +536,48 @@ syncs:
     expect(bodies(scene)).toEqual([]);
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, continued: false, state: 'complete' });
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+  });
+
+  describe('and that another sync left to be loaded', () => {
+    /** A scene whose only answer is cut, and waits for a sync that died. */
+    const left = async (): Promise<Scene> => {
+      const service = cutting(({ number }) => number === 1);
+      const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+      const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+      const others = filings('max_age: 30d').replace('filings:', 'others:');
+      await expect(scene.sync(others, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+      await expireLeases(scene.warehouse);
+      return scene;
+    };
+
+    it('holds the watermark, and the next run requests its window', async () => {
+      const scene = await left();
+      const yaml = filings('max_age: 30d');
+
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, state: 'partial', fresh: 1, sent: 0, unreadable: 1 });
+      const [row] = await view(scene, "select value from sluice_ops.marks where name like 'window:%'");
+      const { lastCompleteDay } = JSON.parse(String(row?.['value'])) as { readonly lastCompleteDay: string };
+      expect(lastCompleteDay < WEEK.date_from).toBe(true);
+
+      scene.clock.advance(HOUR_MS);
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+      expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    });
+
+    it('is no gap once a replay reads it', async () => {
+      const scene = await left();
+      const yaml = filings('max_age: 30d');
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, unreadable: 1 });
+      await view(
+        scene,
+        `update sluice_ops.answers set body = convert_to('[]', 'UTF8'), encoding = 'identity', bytes = 2,
+           sha256 = encode(sha256('[]'), 'hex')`,
+      );
+
+      expect((await scene.replay({ quarantined: true })).quarantined).toBe(0);
+      expect(await view(scene, 'select is_open from sluice.quarantined_items')).toEqual([{ is_open: false }]);
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0, unreadable: 0 });
+    });
   });
 
   it('of the log ends no walk as complete: the watermark stays before it, and the next run continues there', async () => {

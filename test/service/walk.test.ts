@@ -136,10 +136,14 @@ it('a walk keeps the question and changes only the cursor', () => {
   expect(logWalk.follow([{ request, items }], {})).toEqual({ requests: [{ ...request, cursor: written(1) }] });
 });
 
-it('a walk ends at a page that cannot be read', () => {
+it('a walk ends at a page without a readable row, and says that rows may follow', () => {
   for (const items of [[null], ['x'], [{}], [{ id: 1, started_at: written(1) }], [{ id: 'a', started_at: 'soon' }]]) {
-    expect(logWalk.follow([{ request: { limit: 10 }, items }], {})).toEqual({ requests: [] });
+    expect(logWalk.follow([{ request: { limit: 10 }, items }], {})).toEqual({
+      requests: [],
+      lowerBound: expect.stringMatching(/^no row of a page has a readable id and start/),
+    });
   }
+  expect(logWalk.follow([{ request: { limit: 10 }, items: [] }], {})).toEqual({ requests: [] });
   expect(logWalk.follow([], {})).toEqual({ requests: [] });
 });
 

@@ -45,7 +45,10 @@ export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promi
     await moveWindowMarks(ops, context, paging.days);
 }
 
-/** The log is read up to the first day that is still open, or up to the start of this run. */
+/**
+ * The log is read up to the first day that is still open, or up to the start of this run, and no further than the oldest
+ * stored answer that served as a page of it.
+ */
 async function moveLogMark(ops: Ops, { run, definition, schema, now }: WatermarkContext): Promise<void> {
   if (definition.request['start_time'] !== undefined || definition.request['end_time'] !== undefined) return;
   const open = await ops
@@ -63,23 +66,39 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
       ]),
     )
     .executeTakeFirstOrThrow();
-  const upTo = Number(open.n) === 0 ? run.startedAt : open.from;
+  const servedAt = await oldestServing(ops, run.id);
+  const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
+  const upTo = Number(open.n) === 0 ? readAt : open.from;
   if (upTo === null) return;
-  const watermark = earlier(upTo, await certainlyRead(ops, schema, run));
-  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark.
+  const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
+  const watermark = earlier(earlier(upTo, readAt), certain);
+  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. So may one that
+  // stored answers served.
   const before =
-    Number(open.n) === 0
+    Number(open.n) === 0 && servedAt === null
       ? undefined
       : parseLogWatermark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
   if ((microsOf(watermark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
     await writeWatermark(ops, definition.name, LOG_WATERMARK, watermark, now());
 }
 
+/** The receipt of the oldest stored answer that served a request of the run; null if none did. */
+async function oldestServing(ops: Ops, runId: string): Promise<string | null> {
+  const row = await ops
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .select(earliest(sql`a.received_at`).as('at'))
+    .where('r.run_id', '=', runId)
+    .where('r.state', '=', 'fresh')
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
 /**
  * The time before which no row can be added any more, even if clocks differ: the newest row, as the service had reached
  * that time. In a quiet log, a day before the run, since no clock is a day behind.
  */
-async function certainlyRead(ops: Ops, schema: string, run: Run): Promise<string> {
+async function certainlyRead(ops: Ops, schema: string, run: Pick<Run, 'id' | 'startedAt'>): Promise<string> {
   const dayBefore = new Date(Date.parse(run.startedAt) - DAY_MS);
   return (await newestLogged(ops, schema, run, dayBefore)) ?? dayBefore.toISOString();
 }

@@ -3,7 +3,7 @@
  */
 import { sql } from 'kysely';
 import { type Row, servedBy, rowsServed } from './served-rows.ts';
-import { cycleText, nextPages, NOTHING, stepOf, type WalkMemory } from './walk-pages.ts';
+import { cycleText, isMissingPage, MISSING_PAGE, nextPages, NOTHING, stepOf, type WalkMemory } from './walk-pages.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
 import { planRequests } from '../../ledger/requests.ts';
@@ -34,7 +34,8 @@ export async function planFollowUps(
   memory: RunMemory,
 ): Promise<void> {
   const { paging } = context.definition.endpoint;
-  const leading = results.filter(({ answer }) => paging.by !== 'cursor' || answer.status !== 412);
+  const isLeading = ({ answer }: IngestResult): boolean => answer.status !== 412 || isMissingPage(answer);
+  const leading = paging.by === 'cursor' ? results.filter(isLeading) : results;
   if (paging.by === 'once' || leading.length === 0) return;
   let rows = await rowsServed(context, ops, leading);
   const slices = new Map<string, CoverageSlice>();
@@ -64,7 +65,8 @@ async function planOf(
     const next = await nextPages(context, ops, row, isReadable ? step : undefined, memory);
     const added = await planNewParts(context, ops, answer, row, next);
     const isCycle = next.requests.length > 0 && added === 0 && row.has_parts !== true;
-    const follow = isCycle ? { requests: [], lowerBound: cycleText(next) } : next;
+    const lowerBound = isMissingPage(answer) ? MISSING_PAGE : isCycle ? cycleText(next) : undefined;
+    const follow = lowerBound === undefined ? next : { requests: [], lowerBound };
     const isGap = follow.lowerBound !== undefined || isUnreadable(batch);
     return { added, slice: isGap ? sliceOf(context, result, row, { step, follow, isReadable }) : undefined };
   }
@@ -179,7 +181,8 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
         ]),
         // Another sync bought it and has not loaded it yet.
         eb('a.loaded_at', 'is', null),
-        // A gap of the other sync is one of this sync too, until an answer that can be read serves both.
+        // A gap of the other sync is one of this sync too, until an answer that can be read serves both. An answer with
+        // room also ends a lower bound of this sync.
         eb.and([
           eb.lit(endpoint.paging.by !== 'once'),
           eb.or([
@@ -190,7 +193,7 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
                 .select('c.id')
                 .whereRef('c.request_key', '=', 'r.request_key')
                 .where('c.sync', '=', name)
-                .where('c.unreadable', '=', sql<boolean>`true`),
+                .where('c.reason', 'is not', null),
             ),
           ]),
         ]),

@@ -53,6 +53,13 @@ const pauseOf = ({ request: { start_time, end_time } }: PageStep, pages: number)
 export const cycleText = ({ requests: [next] }: Follow): string =>
   `the log repeats the cursor ${String(next?.['cursor'])}; rows beyond it were not read`;
 
+/** True if the service answered 412 to a later page of a walk, so nothing is known about the rows from there on. */
+export const isMissingPage = ({ request, status }: Pick<StoredAnswer, 'request' | 'status'>): boolean =>
+  status === 412 && (request['cursor'] ?? null) !== null;
+
+/** The gap of a walk that such a page ends. */
+export const MISSING_PAGE = 'the service answered 412 to the next page; its rows were not read';
+
 /** The last pages of a walk up to each of its requests. */
 export type Walks = Map<string, readonly PageStep[]>;
 

@@ -12,6 +12,8 @@ export interface LogRow {
 
 export interface LogPage {
   readonly rows: readonly LogRow[];
+  /** The number of items, also of those without an id or an instant. */
+  readonly length: number;
   /** The requested number of rows. */
   readonly limit: number;
   /** The requested start of the page; undefined for the first page. */
@@ -52,6 +54,7 @@ function pageOf({ request, items }: PageStep): LogPage {
   const { limit, cursor, start_time: start, end_time: end } = request;
   return {
     rows,
+    length: items.length,
     limit: typeof limit === 'number' ? limit : USUAL_LIMIT,
     cursor: micros(cursor),
     start: micros(start),

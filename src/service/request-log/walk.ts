@@ -35,10 +35,11 @@ export const logWalk: Paging = {
   itemFields: ['id', 'started_at', 'endpoint'],
   follow: (steps) => {
     const position = positionOf(steps.slice(-LOOK_BACK));
-    if (!position || isAtEnd(position)) return DONE;
+    if (!position) return (steps.at(-1)?.items.length ?? 0) > 0 ? { requests: [], lowerBound: NO_CURSOR } : DONE;
+    if (isAtEnd(position)) return DONE;
     const { step, pages, last, final, unseenRows, direction } = position;
     const cursor = nextCursor(last, final, direction);
-    if (cursor === undefined) return last.rows.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : DONE;
+    if (cursor === undefined) return last.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : DONE;
     const requests = [{ ...step.request, cursor: instantText(cursor, last.offset) }];
     const filled = filledPage(pages, unseenRows.length > 0);
     return filled ? { requests, lowerBound: lowerBoundOf(filled) } : { requests };
@@ -57,7 +58,7 @@ interface Position {
   readonly direction: 1n | -1n | undefined;
 }
 
-/** The position after these steps; undefined if the last page is empty. */
+/** The position after these steps; undefined if the last page has no rows. */
 function positionOf(steps: readonly PageStep[]): Position | undefined {
   const step = steps.at(-1);
   const pages = steps.map(logPage);
@@ -75,6 +76,8 @@ function isAtEnd({ step, pages, last, final, unseenRows, direction }: Position):
   return direction === 1n && hasNews && (isGrowth(step, last, unseenRows) || bringsReadings(pages));
 }
 
+const NO_CURSOR = 'no row of a page has a readable id and start, so the next page is out of reach';
+
 const NO_PROGRESS = 'the log returned the same full page for every cursor; rows beyond it are out of reach';
 
 const lowerBoundOf = ({ rows }: LogPage): string =>
@@ -90,15 +93,15 @@ function unseen(page: LogPage, before: readonly LogPage[]): readonly LogRow[] {
 /** True if a page was short although more rows followed: the service returns fewer rows than requested. */
 const hadMore = (pages: readonly LogPage[]): boolean =>
   pages.some(
-    ({ rows, limit }, index) =>
-      rows.length < limit &&
+    ({ length, limit }, index) =>
+      length < limit &&
       index < pages.length - 1 &&
       unseen(pages[index + 1] as LogPage, pages.slice(0, index + 1)).length > 0,
   );
 
 /** The number of rows at which the service ends a page; undefined if no page is known to be full. */
 function pageSize(pages: readonly LogPage[]): number | undefined {
-  const most = Math.max(0, ...pages.map(({ rows }) => rows.length));
+  const most = Math.max(0, ...pages.map(({ length }) => length));
   const limit = pages.at(-1)?.limit ?? 0;
   return most >= limit ? limit : hadMore(pages) ? most : undefined;
 }
@@ -107,10 +110,10 @@ function pageSize(pages: readonly LogPage[]): number | undefined {
  * True if a page without unseen rows may still hide some: it is as long as a page can be, or pages are known to end
  * early. If it is longer than requested, the service does not page.
  */
-function mayContinue({ rows, limit }: LogPage, before: readonly LogPage[]): boolean {
-  if (rows.length > limit) return false;
-  const most = Math.max(2, ...before.map((page) => page.rows.length));
-  return rows.length === limit || rows.length >= most || hadMore(before);
+function mayContinue({ length, limit }: LogPage, before: readonly LogPage[]): boolean {
+  if (length > limit) return false;
+  const most = Math.max(2, ...before.map((page) => page.length));
+  return length === limit || length >= most || hadMore(before);
 }
 
 /** The newest page that consists of one instant and was not reported yet. */
@@ -120,7 +123,7 @@ function filledPage(pages: readonly LogPage[], hasNews: boolean): LogPage | unde
   // This page alone may have revealed the page size. Then earlier pages were not reported yet.
   const earlier = pageSize(pages.slice(0, -1)) === size ? [] : pages.slice(0, -1);
   const open = hasNews ? [...earlier, ...pages.slice(-1)] : earlier;
-  return open.findLast((page) => page.rows.length >= size && isOneInstant(page));
+  return open.findLast((page) => page.length >= size && isOneInstant(page));
 }
 
 /** Decided only for instants with an offset, since the position of others is a guess. */

@@ -187,7 +187,7 @@ export const operations = {
         timestamp('Last removal of a forgotten entity from its body, which updates size and digest; null if none.'),
       ),
       unreadable: unset(
-        boolean('Whether the loaded answer is unreadable and completely in quarantine, so that it serves no request.'),
+        boolean('Whether the answer is unreadable and completely in quarantine, so that it serves no request.'),
       ),
     },
     {

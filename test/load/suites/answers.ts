@@ -45,6 +45,40 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     ).toMatchObject({ received: 1, loaded: 1 });
   });
 
+  const page = (entity: string) => ({ url: `https://lone.example/${entity}` });
+  const school = (entity: string) => ({ urn: { type: 'fsd_profile', value: `lone ${entity}` }, count: 9 });
+
+  it.each([
+    ['sec.search.companies', { count: 20 }, '{"items":[{"accession_number":"1","file_name":"a"}],"total":1}'],
+    ['pronet.search.users', { count: 20 }, '{"name":"Too Many Requests","url":"https://status.example/"}'],
+    ['webparser.parse', page('error'), '{"title":"Bad Gateway","status":502,"detail":"not now"}'],
+    ['webparser.parse', page('nulls'), '{"title":"Bad Gateway","url":null,"cleaned_html":null}'],
+    ['pronet.user.education', school('error'), '{"ok":false,"description":"Too Many Requests"}'],
+  ])('%s: an object with fields of an item that is no item is quarantined completely', async (name, request, body) => {
+    const loader = await openLoader();
+    const before = await loader.versions();
+    const { batch, receipt } = await loader.take(name, request, body);
+    expect(receipt).toMatchObject({ received: 1, quarantined: 1, written: {} });
+    expect(batch.rejects).toEqual([
+      {
+        position: undefined,
+        pointer: '',
+        reason: expect.stringMatching(/^the body is an object.*; expected a JSON array$/),
+      },
+    ]);
+    expect(await loader.versions()).toEqual(before);
+  });
+
+  it.each([
+    ['webparser.parse', page('address'), '{"url":"https://lone.example/","title":"t"}'],
+    ['webparser.parse', page('content'), '{"cleaned_html":""}'],
+    ['webparser.parse', page('tag'), '{"@type":"@web_parser_result","title":"t"}'],
+    ['pronet.user.education', school('company'), '{"company":{"name":"A school"}}'],
+  ])('%s: a single object with its tag or a field that each item has loads', async (name, request, body) => {
+    const loader = await openLoader();
+    expect((await loader.take(name, request, body)).receipt).toMatchObject({ received: 1, loaded: 1 });
+  });
+
   it('an item that is nested too deeply is quarantined, the others load', async () => {
     const loader = await openLoader();
     const deep = (levels: number): string =>
