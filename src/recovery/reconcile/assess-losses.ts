@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
+import { hasItsRows } from '../../ledger/log-reads.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import {
   type ReconcileDb,
@@ -55,7 +56,10 @@ async function knownRequests(database: ReconcileDb, ids: string): Promise<Readon
           'isPaid', coalesce(c.is_paid, c.cost > 0, false),
           'isComplete', c.response_status_code is not null or c.duration is not null))
         from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.match_kind <> 'ambiguous'), '[]') as rows,
-      (select count(*)::int from ${matches} m where m.request_id = r.id and m.match_kind = 'ambiguous') as ambiguous
+      (select count(*)::int from ${matches} m where m.request_id = r.id and (m.match_kind = 'ambiguous'
+        -- A row that was in the log, and of which no verdict shows whose it is.
+        or (not exists (select from ${log} c where c.id = m.log_id) and not exists (select from ${lostAnswers} d
+          where d.request_id = r.id and d.log_id = m.log_id and d.verdict <> 'unknown')))) as ambiguous
     from ${requests} r where r.id = any(${ids}::bigint[])`.execute(database.db);
   return new Map(rows.map((row) => [row.id, knownRequest(row)]));
 }
@@ -96,7 +100,7 @@ async function evidenceOf(
           coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), '[]')) as times, min(q.sent_at) as began_at
       from ${runs} n join ${requests} q on q.run_id = n.id
       where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${oldest}::timestamptz
-        and ${isWalkStart('q')}
+        and ${isWalkStart('q')} and ${hasItsRows(database, 'n')}
         and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') <= coalesce((q.body ->> 'end_time')::timestamptz, 'infinity')
       group by n.id having bool_and(q.sent_at is not null)
     )

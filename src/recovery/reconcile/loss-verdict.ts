@@ -32,7 +32,7 @@ export interface KnownRequest {
   readonly answered: ReadonlySet<number>;
   /** Its rows of the log, matched by identifier or as only candidates. */
   readonly rows: readonly LoggedAttempt[];
-  /** Number of rows that may belong to this request or to another. */
+  /** Number of rows that may belong to another request too, or that left the log before a certain verdict. */
   readonly ambiguous: number;
 }
 
