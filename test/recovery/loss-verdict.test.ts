@@ -24,7 +24,14 @@ const unpaid = { cost: 0, isPaid: false };
 const underWay = { ...unpaid, isComplete: false };
 
 const LOG: LogEvidence = { offsetMs: 0, readAt: at(LISTED_AFTER_MS), listsOwnRequests: true };
-const REQUEST: KnownRequest = { attempts: 1, sent: new Map([[1, at(0)]]), answered: new Set(), rows: [], ambiguous: 0 };
+const REQUEST: KnownRequest = {
+  attempts: 1,
+  sent: new Map([[1, at(0)]]),
+  answered: new Set(),
+  settled: new Map(),
+  rows: [],
+  ambiguous: 0,
+};
 
 interface Case {
   readonly when: string;
@@ -122,6 +129,18 @@ const CASES: readonly Case[] = [
     is: ['paid_and_lost', 'row at -56000', 3],
   },
   {
+    when: 'both were lost, and an earlier verdict gave the row to the second, by a clock that is off',
+    request: { ...lostTwice, rows: [row(15)], settled: new Map([[2, 'row at 15']]) },
+    log: { offsetMs: undefined },
+    is: ['not_sent', null, 0],
+  },
+  {
+    when: 'both were lost, and the row of the first has left the log after its verdict',
+    request: { ...lostTwice, rows: [row(15)], settled: new Map([[1, 'row at 0']]) },
+    attempt: 2,
+    is: ['paid_and_lost', 'row at 15', 3],
+  },
+  {
     when: 'an attempt between them failed, and all three have rows',
     request: {
       attempts: 3,
@@ -148,6 +167,7 @@ describe('a lost attempt', () => {
       endpoint: 'pronet.group',
       sentAt,
       noticedAt: at(50),
+      isAbsent: false,
       timeoutMs: TIMEOUT_MS,
     };
     expect(lossVerdict(doubt, known, { ...LOG, ...log, readAt })).toEqual({

@@ -352,6 +352,45 @@ function further(open: Open): void {
     expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
   });
 
+  it('corrects the verdict that an attempt never arrived once its row appears, and no other one', async () => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    const again = await it.send({ at: 200 * SECOND, lost: [190 * SECOND] });
+    await it.log({ at: 200 * SECOND, identifier: again.identifier });
+    const lost = { lost: [300 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false, points: 5 };
+    const request = await it.send({ at: 300 * SECOND, ...lost });
+    await it.read(1200 * SECOND);
+    await it.reconcile();
+    const absent = { verdict: 'not_sent', points: 0 };
+    expect(await it.lostAnswers()).toEqual([absent, absent]);
+    expect((await it.requests()).at(-1)).toEqual({ id: request.id, charged: null, points: 0 });
+    const before = await versions(it.warehouse);
+    await it.reconcile();
+    expect(await versions(it.warehouse)).toEqual(before);
+
+    await it.log({ at: 300 * SECOND, identifier: request.identifier, cost: 3 });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([absent, { verdict: 'paid_and_lost', points: 3 }]);
+    expect((await it.requests()).at(-1)).toEqual({ id: request.id, charged: 3, points: 3 });
+  });
+
+  it('proves no absence for a run that it does not list: it may be the log of another token', async () => {
+    const it = await begun(open);
+    const other = await ledgerRowsIn(it.warehouse);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    await other.send({ at: 10 * SECOND, lost: [10 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false });
+    await it.read(600 * SECOND);
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+
+    const listed = await other.send({ at: 20 * SECOND });
+    await it.log({ at: 20 * SECOND, identifier: listed.identifier });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
+  });
+
   it('is summed up by run once the run has ended', async () => {
     const it = await begun(open);
     await it.send({ at: 0, points: 1 });

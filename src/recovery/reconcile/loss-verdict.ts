@@ -7,7 +7,7 @@
  * | has an uncharged row that has ended or is past its time | not charged |
  * | has a row that may still be charged | unknown |
  * | has only rows that may belong to another request | unknown |
- * | has no row, was read completely and late enough, and lists our requests of that time | not sent |
+ * | has no row, was read completely and late enough, and lists requests of the run of that time | not sent, until a row appears |
  * | has no row, and one of these conditions fails | unknown |
  */
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
@@ -30,6 +30,8 @@ export interface KnownRequest {
   readonly sent: ReadonlyMap<number, Date>;
   /** Attempts among them that were not lost. */
   readonly answered: ReadonlySet<number>;
+  /** Rows of the log by the lost attempts that they surely belong to, by earlier verdicts. */
+  readonly settled: ReadonlyMap<number, string>;
   /** Its rows of the log, matched by identifier or as only candidates. */
   readonly rows: readonly LoggedAttempt[];
   /** Number of rows that may belong to another request too, or that left the log before a certain verdict. */
@@ -44,7 +46,7 @@ export interface LogEvidence {
    * When, by our clock, a read began that covered the complete time around the attempt; undefined if there was none.
    */
   readonly readAt: Date | undefined;
-  /** The log has rows that surely belong to our other requests of that time, or it keeps our identifiers. */
+  /** The log has rows that surely belong to requests of the same run, of about that time. */
   readonly listsOwnRequests: boolean;
 }
 
@@ -82,14 +84,21 @@ function verdictOf(
 }
 
 /**
- * Returns the row of an attempt among the request's rows. All attempts share one identifier. If each has a row, their
- * order decides, otherwise their times; an answered attempt gets its nearest row first.
+ * Returns the row of an attempt among the request's rows. All attempts share one identifier. Rows of earlier verdicts
+ * stay with their attempts. If each other attempt has a row, their order decides, otherwise their times; an answered
+ * attempt gets its nearest row first.
  */
-function rowOf(attempt: number, { attempts, sent, answered, rows }: KnownRequest, offsetMs: number) {
-  const inOrder = rows.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
-  if (inOrder.length >= attempts) return inOrder[attempt - 1];
+function rowOf(attempt: number, { attempts, sent, answered, settled, rows }: KnownRequest, offsetMs: number) {
+  const settledRows = new Set(settled.values());
+  const inOrder = rows
+    .filter(({ id }) => !settledRows.has(id))
+    .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
+  const open = Array.from({ length: attempts }, (_, index) => index + 1).filter((number) => !settled.has(number));
+  if (inOrder.length >= open.length) return inOrder[open.indexOf(attempt)];
   const pairs = [...sent].flatMap(([number, sentAt]) =>
-    inOrder.map((row) => ({ number, row, offMs: Math.abs(row.startedAt.getTime() - sentAt.getTime() - offsetMs) })),
+    settled.has(number)
+      ? []
+      : inOrder.map((row) => ({ number, row, offMs: Math.abs(row.startedAt.getTime() - sentAt.getTime() - offsetMs) })),
   );
   const taken = new Map<number, LoggedAttempt>();
   const nearest = pairs.toSorted((a, b) => a.offMs - b.offMs);
