@@ -358,6 +358,22 @@ describe('a lost answer', () => {
     expect(readings(scene)).toBe(before);
   });
 
+  it('for the last time: its request has failed, and is still looked up, once', async () => {
+    const scene = await sceneIn(await open(), { faults: [at('every', CUT)] });
+    const yaml = groups('', { retries: 0 });
+    for (const attempts of [1, 2, 3]) {
+      await scene.sync(yaml);
+      expect((await lostAnswers(scene)).map(({ verdict, points: cost }) => [verdict, cost])).toEqual(
+        Array.from({ length: 3 * attempts }, () => ['paid_and_lost', 1]),
+      );
+    }
+    expect(await states(scene.warehouse)).toMatchObject({ failed: 3 });
+    expect(await points(scene)).toBe(paid(scene));
+    const before = readings(scene);
+    await scene.sync(yaml);
+    expect(readings(scene)).toBe(before);
+  });
+
   it('of the request log’s own sync leads to no reading of the log', async () => {
     const scene = await sceneIn(await open(), {
       faults: [{ on: { endpoint: 'token.requests', nth: 1 }, do: CUT }],
