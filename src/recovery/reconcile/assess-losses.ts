@@ -62,7 +62,7 @@ async function knownRequests(database: ReconcileDb, ids: string): Promise<Readon
           'isComplete', c.response_status_code is not null or c.duration is not null))
         from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.match_kind <> 'ambiguous'), '[]') as rows,
       (select count(*)::int from ${matches} m where m.request_id = r.id and (m.match_kind = 'ambiguous'
-        -- A row that was in the log, and of which no verdict shows whose it is.
+        -- A row that was in the log, without a verdict that shows whose it is.
         or (not exists (select from ${log} c where c.id = m.log_id) and not exists (select from ${lostAnswers} d
           where d.request_id = r.id and d.log_id = m.log_id and d.verdict <> 'unknown')))) as ambiguous
     from ${requests} r where r.id = any(${ids}::bigint[])`.execute(database.db);
