@@ -1,7 +1,9 @@
 /** Reads of the request log: by syncs of the log, and by other syncs that resolve lost answers. */
-import { sql } from 'kysely';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { LOG_ENDPOINT, LOG_TABLE } from '../service/request-log/request-log.ts';
+import { syncLease } from './lease.ts';
 
 /** A character that no sync name in a config can contain. */
 const MARK = ':';
@@ -68,3 +70,55 @@ export const standaloneLogReads = (ops: Ops, until?: Date) =>
         ),
       ),
     );
+
+/**
+ * A query for those of these reads whose rows a sync may delete: its own, and those of syncs that no process runs. A
+ * running sync may not have matched its rows yet. `name` is the run name of the sync's reads.
+ */
+export const deletableLogReads = (ops: Ops, name: string) =>
+  standaloneLogReads(ops).where((eb) =>
+    eb.or([
+      eb('n.sync', '=', name),
+      eb.fn<boolean>('starts_with', ['n.sync', eb.val(`${name}${MARK}`)]),
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('leases as l')
+            .select('l.name')
+            .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || split_part(n.sync, ${MARK}, 1)`)
+            .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`),
+        ),
+      ),
+    ]),
+  );
+
+type LogReadDb = Pick<Warehouse, 'db' | 'ops'>;
+
+const deletionLock = ({ ops }: LogReadDb): RawBuilder<unknown> => sql`hashtext(${`${ops}.log_reads`})`;
+
+/** The watermark of deletions: the newest read that existed at the last one. */
+const DELETIONS = { sync: logReadName(''), name: 'deleted' };
+
+/** Waits until no transaction deletes rows of log reads. Call it in the transaction that creates the run of a read. */
+export async function waitForDeletions(database: LogReadDb): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${deletionLock(database)})`.execute(database.db);
+}
+
+/**
+ * Records that this transaction deletes rows of log reads. No read that exists now proves any more that a request is not
+ * in the log, because it may have brought or found such a row. New reads wait for the end of the transaction.
+ */
+export async function recordDeletion(database: LogReadDb, at: Date): Promise<void> {
+  const { db, ops } = database;
+  await sql`select pg_advisory_xact_lock(${deletionLock(database)})`.execute(db);
+  await sql`
+    insert into ${sql.table(`${ops}.marks`)} (sync, name, value, updated_at)
+    select ${DELETIONS.sync}::text, ${DELETIONS.name}::text, max(id)::text, ${at.toISOString()}::timestamptz
+    from ${standaloneLogReads(operationsOf(database))} reads having count(*) > 0
+    on conflict (sync, name) do update set value = excluded.value, updated_at = excluded.updated_at`.execute(db);
+}
+
+/** SQL condition that a run of a log read lost no row by a recorded deletion. */
+export const hasItsRows = ({ ops }: Pick<LogReadDb, 'ops'>, run: string): RawBuilder<boolean> => sql`
+  (strpos(${sql.ref(`${run}.sync`)}, ${MARK}) = 0 or ${sql.ref(`${run}.id`)} > coalesce((
+    select d.value::bigint from ${sql.table(`${ops}.marks`)} d where d.sync = ${DELETIONS.sync} and d.name = ${DELETIONS.name}), 0))`;

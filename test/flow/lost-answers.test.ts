@@ -1,6 +1,7 @@
 /** Lost answers are looked up in the request log before they are requested again, and each is reported with its outcome. */
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
+import type { Summary } from '../../src/ledger/summary.ts';
 import type { Fault, FaultEffect } from '../../src/sandbox/fault.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { type Clock, clockFrom, DAY_MS } from './clock.ts';
@@ -165,6 +166,27 @@ describe('a lost answer', () => {
     expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'paid_and_lost', points: 1, in_log: true }]);
     expect(await points(scene)).toBe(paid(scene));
     expect(await costs()).toEqual([{ n: 0 }]);
+  });
+
+  it('is found although another sync ends and deletes the rows of its own reads while the log is read', async () => {
+    const two = groups('', { in_flight: 2 });
+    let other: Promise<Summary> | undefined;
+    const scene: Scene = await sceneIn(await open(), {
+      faults: [at(2, CUT)],
+      respond: async ({ endpoint, body }) => {
+        if (endpoint === 'token.requests' && 'cursor' in (body as object) && !other) {
+          other = scene.sync(two.replace('groups:', 'others:'), { maxPoints: 100 });
+          await other;
+        }
+        return undefined;
+      },
+    });
+
+    expect(only(await scene.sync(two))).toMatchObject({ exitCode: 0, answers: 3, points: 4 });
+
+    expect(await other).toMatchObject({ exitCode: 0, syncs: [{ answers: 3 }] });
+    expect(await lostAnswers(scene)).toEqual([{ attempt: 1, verdict: 'paid_and_lost', points: 1, in_log: true }]);
+    expect(await select(scene.warehouse, 'select id from sluice.fact_request_costs')).toEqual([]);
   });
 
   it('whose log could not be read is not looked for each time', async () => {
@@ -333,6 +355,22 @@ describe('a lost answer', () => {
     ]);
     const before = readings(scene);
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, continued: true, points: 5 });
+    expect(readings(scene)).toBe(before);
+  });
+
+  it('for the last time: its request has failed, and is still looked up, once', async () => {
+    const scene = await sceneIn(await open(), { faults: [at('every', CUT)] });
+    const yaml = groups('', { retries: 0 });
+    for (const attempts of [1, 2, 3]) {
+      await scene.sync(yaml);
+      expect((await lostAnswers(scene)).map(({ verdict, points: cost }) => [verdict, cost])).toEqual(
+        Array.from({ length: 3 * attempts }, () => ['paid_and_lost', 1]),
+      );
+    }
+    expect(await states(scene.warehouse)).toMatchObject({ failed: 3 });
+    expect(await points(scene)).toBe(paid(scene));
+    const before = readings(scene);
+    await scene.sync(yaml);
     expect(readings(scene)).toBe(before);
   });
 

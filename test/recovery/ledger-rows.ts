@@ -36,6 +36,12 @@ export interface Logged {
   readonly isComplete?: boolean;
 }
 
+interface Reading {
+  readonly sync: string;
+  readonly scope: string | null;
+  readonly body: RequestBody;
+}
+
 /** A ledger and a log to write into. */
 export async function ledgerRowsIn(warehouse: Warehouse) {
   const [run] = await select<{ id: string }>(
@@ -104,14 +110,14 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
       );
       return id;
     },
-    /** A reading of the log that began then: of all of it, or with this request as a part of its sync. */
-    read: (at: number, part?: { readonly scope: string; readonly body: RequestBody }): Promise<unknown> =>
+    /** A reading of the log that began then: of all of it by a sync of the log, or as the part says. */
+    read: (at: number, { sync = 'costs', scope = null, body = {} }: Partial<Reading> = {}): Promise<unknown> =>
       select(
         warehouse,
         `with n as (insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at, ended_at, scope)
-           values ('costs', 'token.requests', 'h', 'complete', '2026-03-06', ${instant(at)}, ${instant(at + 1000)}, ${text(part?.scope ?? null)}) returning id)
+           values (${text(sync)}, 'token.requests', 'h', 'complete', '2026-03-06', ${instant(at)}, ${instant(at + 1000)}, ${text(scope)}) returning id)
          insert into sluice_ops.requests (run_id, sync, endpoint, request_key, body, sent_body, input, state, attempts, x_request_id, planned_at, sent_at)
-         select id, 'costs', 'token.requests', 'k', ${text(JSON.stringify(part?.body ?? {}))}, '{}', '{}', 'loaded', 1, gen_random_uuid(), ${instant(at)}, ${instant(at)} from n returning id`,
+         select id, ${text(sync)}, 'token.requests', 'k', ${text(JSON.stringify(body))}, '{}', '{}', 'loaded', 1, gen_random_uuid(), ${instant(at)}, ${instant(at)} from n returning id`,
       ),
     matches: async (): Promise<string[]> =>
       (

@@ -24,7 +24,14 @@ const unpaid = { cost: 0, isPaid: false };
 const underWay = { ...unpaid, isComplete: false };
 
 const LOG: LogEvidence = { offsetMs: 0, readAt: at(LISTED_AFTER_MS), listsOwnRequests: true };
-const REQUEST: KnownRequest = { attempts: 1, sent: new Map([[1, at(0)]]), answered: new Set(), rows: [], ambiguous: 0 };
+const REQUEST: KnownRequest = {
+  attempts: 1,
+  sent: new Map([[1, at(0)]]),
+  answered: new Set(),
+  settled: new Map(),
+  rows: [],
+  ambiguous: 0,
+};
 
 interface Case {
   readonly when: string;
@@ -43,6 +50,16 @@ const lostThenAnswered = {
   answered: new Set([2]),
 };
 const lostTwice = { ...lostThenAnswered, answered: new Set<number>() };
+/** The ledger keeps no send time of a failed attempt. */
+const afterFailed = { attempts: 2, sent: new Map([[2, at(4000)]]) };
+const beforeFailed = {
+  attempts: 3,
+  sent: new Map([
+    [1, at(0)],
+    [3, at(4000)],
+  ]),
+  answered: new Set([3]),
+};
 
 const CASES: readonly Case[] = [
   { when: 'its row was charged', request: { rows: [row(20)] }, is: ['paid_and_lost', 'row at 20', 3] },
@@ -122,6 +139,18 @@ const CASES: readonly Case[] = [
     is: ['paid_and_lost', 'row at -56000', 3],
   },
   {
+    when: 'both were lost, and an earlier verdict gave the row to the second, by a clock that is off',
+    request: { ...lostTwice, rows: [row(15)], settled: new Map([[2, 'row at 15']]) },
+    log: { offsetMs: undefined },
+    is: ['not_sent', null, 0],
+  },
+  {
+    when: 'both were lost, and the row of the first has left the log after its verdict',
+    request: { ...lostTwice, rows: [row(15)], settled: new Map([[1, 'row at 0']]) },
+    attempt: 2,
+    is: ['paid_and_lost', 'row at 15', 3],
+  },
+  {
     when: 'an attempt between them failed, and all three have rows',
     request: {
       attempts: 3,
@@ -133,6 +162,46 @@ const CASES: readonly Case[] = [
     },
     attempt: 3,
     is: ['paid_and_lost', 'row at 4001', 3],
+  },
+  {
+    when: 'it was sent after a failed attempt that has a row',
+    request: { ...afterFailed, rows: [row(1)] },
+    attempt: 2,
+    is: ['unknown', null, null],
+  },
+  {
+    when: 'it was sent after a failed attempt and only it has a row',
+    request: { ...afterFailed, rows: [row(3900)] },
+    attempt: 2,
+    is: ['paid_and_lost', 'row at 3900', 3],
+  },
+  {
+    when: 'it was sent after a failed attempt and the row is of either, by a clock that may be off',
+    request: { ...afterFailed, rows: [row(3900)] },
+    log: { offsetMs: undefined },
+    attempt: 2,
+    is: ['unknown', null, null],
+  },
+  {
+    when: 'it was sent after a failed attempt and neither has a row',
+    request: afterFailed,
+    attempt: 2,
+    is: ['not_sent', null, 0],
+  },
+  {
+    when: 'a failed attempt and an answered one followed, and only those have rows',
+    request: { ...beforeFailed, rows: [row(2000), row(4001)] },
+    is: ['unknown', null, null],
+  },
+  {
+    when: 'a failed attempt without a row and an answered one followed',
+    request: { ...beforeFailed, rows: [row(20), row(4001)] },
+    is: ['paid_and_lost', 'row at 20', 3],
+  },
+  {
+    when: 'a failed attempt and an answered one followed, and only the answered one has a row',
+    request: { ...beforeFailed, rows: [row(4001)] },
+    is: ['not_sent', null, 0],
   },
 ];
 
@@ -148,6 +217,7 @@ describe('a lost attempt', () => {
       endpoint: 'pronet.group',
       sentAt,
       noticedAt: at(50),
+      isAbsent: false,
       timeoutMs: TIMEOUT_MS,
     };
     expect(lossVerdict(doubt, known, { ...LOG, ...log, readAt })).toEqual({

@@ -1,5 +1,6 @@
 /** The reconciliation of the request log with the ledger: certain matches, possible ones, and their results. */
 import { expect, it } from 'vitest';
+import { recordDeletion } from '../../src/ledger/log-reads.ts';
 import { readReconciliation, reconcileCosts } from '../../src/recovery/reconcile/reconcile.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
@@ -317,6 +318,77 @@ function further(open: Open): void {
     await it.reconcile();
     expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
     expect(await it.sums()).toMatchObject({ unlogged: 1 });
+  });
+
+  it('does not show that an attempt never arrived whose row it had while its request was under way', async () => {
+    const it = await begun(open);
+    const other = await it.send({ at: SECOND });
+    const request = await it.send({ at: 20 * SECOND, lost: [10 * SECOND] });
+    await it.log({ at: SECOND, identifier: other.identifier });
+    const underWay = await it.log({ at: 10 * SECOND, identifier: request.identifier, cost: 0, isComplete: false });
+    await it.log({ at: 20 * SECOND, identifier: request.identifier });
+    await it.read(60 * SECOND);
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+
+    await select(it.warehouse, `delete from sluice.fact_request_costs where id = '${underWay}' returning id`);
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+  });
+
+  it('proves no absence by a read whose rows were deleted, and proves it by a later one', async () => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.send({ at: 10 * SECOND, lost: [10 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false });
+    await it.read(600 * SECOND, { sync: 'others:log' });
+    await it.warehouse.db.transaction().execute((db) => recordDeletion({ db, ops: it.warehouse.ops }, NOW));
+    // The row of the other request is there, and the one of the lost attempt may have been.
+    await it.log({ at: 1, identifier: known.identifier });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+
+    await it.read(900 * SECOND, { sync: 'others:log' });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
+  });
+
+  it('corrects the verdict that an attempt never arrived once its row appears, and no other one', async () => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    const again = await it.send({ at: 200 * SECOND, lost: [190 * SECOND] });
+    await it.log({ at: 200 * SECOND, identifier: again.identifier });
+    const lost = { lost: [300 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false, points: 5 };
+    const request = await it.send({ at: 300 * SECOND, ...lost });
+    await it.read(1200 * SECOND);
+    await it.reconcile();
+    const absent = { verdict: 'not_sent', points: 0 };
+    expect(await it.lostAnswers()).toEqual([absent, absent]);
+    expect((await it.requests()).at(-1)).toEqual({ id: request.id, charged: null, points: 0 });
+    const before = await versions(it.warehouse);
+    await it.reconcile();
+    expect(await versions(it.warehouse)).toEqual(before);
+
+    await it.log({ at: 300 * SECOND, identifier: request.identifier, cost: 3 });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([absent, { verdict: 'paid_and_lost', points: 3 }]);
+    expect((await it.requests()).at(-1)).toEqual({ id: request.id, charged: 3, points: 3 });
+  });
+
+  it('proves no absence for a run that it does not list: it may be the log of another token', async () => {
+    const it = await begun(open);
+    const other = await ledgerRowsIn(it.warehouse);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    await other.send({ at: 10 * SECOND, lost: [10 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false });
+    await it.read(600 * SECOND);
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+
+    const listed = await other.send({ at: 20 * SECOND });
+    await it.log({ at: 20 * SECOND, identifier: listed.identifier });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
   });
 
   it('is summed up by run once the run has ended', async () => {

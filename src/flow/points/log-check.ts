@@ -1,5 +1,4 @@
 /** Reads the request log for limits in points: the cost of calls, the balance of the account and the end of the log. */
-import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { balanceSince, readBalance, saveBalance } from '../../control/budget/balance.ts';
 import {
   chargedFor,
@@ -12,14 +11,18 @@ import {
   settleCharged,
   tokenOf,
 } from '../../ledger/log-costs.ts';
-import { standaloneLogReads } from '../../ledger/log-reads.ts';
 import { toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
-import { tokenRequest } from '../../service/resources/token-request.ts';
 import type { LogPosition } from './log-position.ts';
-import { type LogRead, type LogReadContext, logSince, MOST_PAGES, readLogPages } from '../run/read-request-log.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import {
+  deleteReadRows,
+  type LogRead,
+  type LogReadContext,
+  logSince,
+  MOST_PAGES,
+  readLogPages,
+} from '../run/read-request-log.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The outcome of a read, and the charges for log reads that were not counted yet. */
@@ -142,10 +145,8 @@ export class LogCheck {
   async end(): Promise<void> {
     const { warehouse, run } = this.#context;
     if (this.#reads.length === 0 && !run.continued) return;
-    const { db, schema } = warehouse;
     await this.#retry(() => settleCharged(warehouse, run.id));
-    const runs = standaloneLogReads(operationsOf(warehouse));
-    await this.#retry(() => deleteRunRows(db, { schema, table: tokenRequest.table, runs }));
+    await this.#retry(() => warehouse.db.transaction().execute((db) => deleteReadRows(this.#context, db)));
   }
 
   async #readPages(bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal): Promise<LogRead> {

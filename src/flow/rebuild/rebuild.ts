@@ -4,6 +4,7 @@ import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lea
 import { UsageError } from '../../errors.ts';
 import { assertLease, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
+import { recordDeletion } from '../../ledger/log-reads.ts';
 import { recordReadSlices } from '../../ledger/failures/unreadable-answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -111,6 +112,8 @@ async function putInPlace(
       const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
       await recordLoads(ops, loads, now());
       await recordReadSlices(ops, reparsedSlices(rejecting));
+      // No stored answer of a log read was loaded, so its rows go.
+      await recordDeletion({ db: tx, ops: warehouse.ops }, now());
       await mergeRebuilt(tx, warehouse, from);
     });
   await patiently('The rebuild', merge, sleep);

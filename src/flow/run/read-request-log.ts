@@ -6,12 +6,14 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { planRequests } from '../../ledger/requests.ts';
 import { continueRun, createRun, endRun, openRunsOf, type Run, readRunCounters } from '../../ledger/runs.ts';
-import { logReadName } from '../../ledger/log-reads.ts';
+import { deletableLogReads, logReadName, recordDeletion, waitForDeletions } from '../../ledger/log-reads.ts';
+import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { tokenRequests } from '../../service/endpoints/token-requests.ts';
+import { tokenRequest } from '../../service/resources/token-request.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -183,6 +185,20 @@ async function abandonLogRead(
   });
 }
 
+/**
+ * Deletes the rows of the log that only such reads brought, while no sync reads the log itself. Call it in a transaction.
+ * Rows of reads of other running syncs stay.
+ */
+export async function deleteReadRows(
+  { warehouse, definition, run, now }: Pick<LogReadContext, 'warehouse' | 'definition' | 'run' | 'now'>,
+  db: Warehouse['db'],
+): Promise<void> {
+  const { schema, ops } = warehouse;
+  await recordDeletion({ db, ops }, now());
+  const runs = deletableLogReads(operationsOf({ db, ops }), logReadName(definition.name, run.chunk));
+  await deleteRunRows(db, { schema, table: tokenRequest.table, runs });
+}
+
 /** A definition with a name that no config can contain, so it touches nothing of a real sync. */
 function logReadDefinition({ definition, run }: LogReadContext, bodies: readonly RequestBody[]): SyncDefinition {
   return {
@@ -219,7 +235,9 @@ async function begin(
   await abandonLogRead(warehouse, definition.name, { holder: lease.holder, newId: context.newId, now });
   const tasks = bodies.map((body) => taskOf(definition, body, {}, 0));
   return warehouse.db.transaction().execute(async (tx) => {
-    const ops = operationsOf({ db: tx, ops: warehouse.ops });
+    const database = { db: tx, ops: warehouse.ops };
+    await waitForDeletions(database);
+    const ops = operationsOf(database);
     const run = await createRun(ops, {
       sync: definition.name,
       endpoint: definition.endpoint.name,

@@ -1,17 +1,15 @@
 /** Resolves lost answers by the request log, with one read for all that wait. */
 import { DAY_MS } from '../../day.ts';
-import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
-import { standaloneLogReads, logReadStart } from '../../ledger/log-reads.ts';
+import { logReadStart } from '../../ledger/log-reads.ts';
 import { readLogIdentifiers, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import type { Run } from '../../ledger/runs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { LISTED_AFTER_MS } from '../../recovery/reconcile/loss-verdict.ts';
-import { tokenRequest } from '../../service/resources/token-request.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
-import { type LogReadContext, readLog, type TimeRange } from './read-request-log.ts';
+import { deleteReadRows, type LogReadContext, readLog, type TimeRange } from './read-request-log.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /**
@@ -53,10 +51,8 @@ export function openReconciler(context: LogReadContext): ResolveLostAnswers {
     }
     if (signal.aborted) return [];
     const { warehouse, now } = context;
-    const { schema } = warehouse;
-    const runs = standaloneLogReads(ops);
     // With the verdicts: a process that dies before leaves the answers unresolved, so that the next one reads again.
-    const onCommit = (db: Warehouse['db']) => deleteRunRows(db, { schema, table: tokenRequest.table, runs });
+    const onCommit = (db: Warehouse['db']) => deleteReadRows(context, db);
     return retryTransient(
       () => reconcileCosts(warehouse, { since: oldest.from, lostAttempts: all, now: now(), onCommit }),
       context,

@@ -130,13 +130,15 @@ export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
     .execute();
 }
 
-/** A lost attempt without a certain verdict. */
+/** A lost attempt without a certain verdict, or one that the log did not show. */
 export interface LostAnswer {
   readonly requestId: string;
   readonly attempt: number;
   readonly endpoint: string;
   readonly sentAt: Date;
   readonly noticedAt: Date;
+  /** Its verdict is `not_sent`. */
+  readonly isAbsent: boolean;
   /** How long the service may have worked on it. */
   readonly timeoutMs: number;
 }
@@ -153,9 +155,15 @@ export type LostAnswerFilter =
 const PENDING_STATES = ['planned', 'sent', 'stored', 'in_doubt'] as const;
 const OPEN_RUNS = ['running', 'interrupted', 'out_of_points'] as const;
 
-/** Returns lost attempts without a certain verdict, newest first. */
+/** SQL condition that a lost attempt was not in the log when it was assessed. */
+const isAbsent = sql<boolean>`coalesce(d.verdict = 'not_sent', false)`;
+
+/**
+ * Returns lost attempts without a certain verdict, newest first. Without request ids, attempts with `not_sent` follow
+ * whose requests have a row now: it may have appeared late, or only the log of another token was read before.
+ */
 export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promise<LostAnswer[]> {
-  const open = ops
+  const lost = ops
     .selectFrom('lost_answers as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .innerJoin('runs as n', 'n.id', 'r.run_id')
@@ -163,18 +171,37 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
     .select([
       'd.sent_at as sentAt',
       'd.noticed_at as noticedAt',
+      isAbsent.as('isAbsent'),
       sql<string | null>`r.sent_body ->> 'timeout'`.as('timeout'),
     ])
-    .where((eb) => eb.or([eb('d.verdict', 'is', null), eb('d.verdict', '=', 'unknown')]))
     .where('d.endpoint', '<>', LOG_ENDPOINT)
+    .orderBy(isAbsent)
     .orderBy('d.noticed_at', 'desc')
     .orderBy('d.request_id')
     .orderBy('d.attempt');
   const rows = await ('requestIds' in which
-    ? open.where('d.request_id', '=', sql<string>`any(${arrayLiteral(which.requestIds)}::bigint[])`)
-    : open
+    ? lost
+        .where('d.request_id', '=', sql<string>`any(${arrayLiteral(which.requestIds)}::bigint[])`)
+        .where((eb) => eb.or([eb('d.verdict', 'is', null), eb('d.verdict', '=', 'unknown')]))
+    : lost
         .where('d.sent_at', '>=', sql<Date>`${which.since.toISOString()}::timestamptz`)
         .where((eb) => eb.not(eb.and([eb('r.state', 'in', [...PENDING_STATES]), eb('n.state', 'in', [...OPEN_RUNS])])))
+        .where((eb) =>
+          eb.or([
+            eb('d.verdict', 'is', null),
+            eb('d.verdict', '=', 'unknown'),
+            eb.and([
+              isAbsent,
+              eb.exists(
+                eb
+                  .selectFrom('request_cost_matches as m')
+                  .select('m.log_id')
+                  .whereRef('m.request_id', '=', 'd.request_id')
+                  .where('m.match_kind', '<>', 'ambiguous'),
+              ),
+            ]),
+          ]),
+        )
         .limit(which.limit)
   ).execute();
   return rows.map(({ timeout, ...row }) => ({ ...row, timeoutMs: 1000 * Number(timeout ?? DEFAULT_TIMEOUT_SECONDS) }));

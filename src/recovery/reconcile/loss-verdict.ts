@@ -6,8 +6,8 @@
  * | has a charged row that is surely the attempt's | paid and lost |
  * | has an uncharged row that has ended or is past its time | not charged |
  * | has a row that may still be charged | unknown |
- * | has only rows that may belong to another request | unknown |
- * | has no row, was read completely and late enough, and lists our requests of that time | not sent |
+ * | has only rows that may belong to another request or attempt | unknown |
+ * | has no row, was read completely and late enough, and lists requests of the run of that time | not sent, until a row appears |
  * | has no row, and one of these conditions fails | unknown |
  */
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
@@ -30,9 +30,11 @@ export interface KnownRequest {
   readonly sent: ReadonlyMap<number, Date>;
   /** Attempts among them that were not lost. */
   readonly answered: ReadonlySet<number>;
+  /** Rows of the log by the lost attempts that they surely belong to, by earlier verdicts. */
+  readonly settled: ReadonlyMap<number, string>;
   /** Its rows of the log, matched by identifier or as only candidates. */
   readonly rows: readonly LoggedAttempt[];
-  /** Number of rows that may belong to this request or to another. */
+  /** Number of rows that may belong to another request too, or that left the log before a certain verdict. */
   readonly ambiguous: number;
 }
 
@@ -44,7 +46,7 @@ export interface LogEvidence {
    * When, by our clock, a read began that covered the complete time around the attempt; undefined if there was none.
    */
   readonly readAt: Date | undefined;
-  /** The log has rows that surely belong to our other requests of that time, or it keeps our identifiers. */
+  /** The log has rows that surely belong to requests of the same run, of about that time. */
   readonly listsOwnRequests: boolean;
 }
 
@@ -67,7 +69,8 @@ function verdictOf(
   request: KnownRequest,
   log: LogEvidence,
 ): Pick<SettledLostAnswer, 'verdict' | 'logId' | 'points'> {
-  const row = rowOf(lost.attempt, request, log.offsetMs ?? 0);
+  const row = rowOf(lost, request, log.offsetMs);
+  if (row === 'undecided') return { verdict: 'unknown', logId: null, points: null };
   if (row) {
     if (row.isPaid && row.cost > 0) return { verdict: 'paid_and_lost', logId: row.id, points: row.cost };
     const over = lost.sentAt.getTime() + lost.timeoutMs + GRACE_MS;
@@ -82,14 +85,39 @@ function verdictOf(
 }
 
 /**
- * Returns the row of an attempt among the request's rows. All attempts share one identifier. If each has a row, their
- * order decides, otherwise their times; an answered attempt gets its nearest row first.
+ * Returns the row of a lost attempt among the request's rows; 'undecided' if a row may be that of another attempt. All
+ * attempts share one identifier. Rows of earlier verdicts stay with their attempts. If each other attempt has a row,
+ * their order decides, otherwise their times.
  */
-function rowOf(attempt: number, { attempts, sent, answered, rows }: KnownRequest, offsetMs: number) {
-  const inOrder = rows.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
-  if (inOrder.length >= attempts) return inOrder[attempt - 1];
+function rowOf(
+  lost: LostAnswer,
+  request: KnownRequest,
+  offsetMs: number | undefined,
+): LoggedAttempt | 'undecided' | undefined {
+  const { attempts, sent, settled, rows } = request;
+  const settledRows = new Set(settled.values());
+  const inOrder = rows
+    .filter(({ id }) => !settledRows.has(id))
+    .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
+  const open = Array.from({ length: attempts }, (_, index) => index + 1).filter((number) => !settled.has(number));
+  if (inOrder.length >= open.length) return inOrder[open.indexOf(lost.attempt)];
+  if (inOrder.length === 0) return undefined;
+  return open.every((number) => sent.has(number))
+    ? nearestRow(lost.attempt, request, inOrder, offsetMs ?? 0)
+    : rowInTime(lost, request, inOrder, offsetMs);
+}
+
+/** Returns the row that is nearest to the attempt; an answered attempt gets its nearest row first. */
+function nearestRow(
+  attempt: number,
+  { sent, answered, settled }: KnownRequest,
+  rows: readonly LoggedAttempt[],
+  offsetMs: number,
+): LoggedAttempt | undefined {
   const pairs = [...sent].flatMap(([number, sentAt]) =>
-    inOrder.map((row) => ({ number, row, offMs: Math.abs(row.startedAt.getTime() - sentAt.getTime() - offsetMs) })),
+    settled.has(number)
+      ? []
+      : rows.map((row) => ({ number, row, offMs: Math.abs(row.startedAt.getTime() - sentAt.getTime() - offsetMs) })),
   );
   const taken = new Map<number, LoggedAttempt>();
   const nearest = pairs.toSorted((a, b) => a.offMs - b.offMs);
@@ -97,4 +125,31 @@ function rowOf(attempt: number, { attempts, sent, answered, rows }: KnownRequest
   for (const { number, row } of [...nearest.filter(isAnswered), ...nearest.filter((it) => !isAnswered(it))])
     if (!taken.has(number) && ![...taken.values()].includes(row)) taken.set(number, row);
   return taken.get(attempt);
+}
+
+/** A retry waits longer than this (`RetryWaits.minMs`), so no row of an earlier attempt begins this shortly before it. */
+const EARLY_MS = 200;
+
+/**
+ * Returns the only row that began between the attempt and the next one, if other attempts failed at times that the ledger
+ * does not keep. Each row belongs to the last known attempt before it, or to a failed attempt after that one.
+ */
+function rowInTime(
+  { attempt, noticedAt }: LostAnswer,
+  { attempts, sent, settled }: KnownRequest,
+  rows: readonly LoggedAttempt[],
+  offsetMs: number | undefined,
+): LoggedAttempt | 'undecided' | undefined {
+  if (offsetMs === undefined) return 'undecided';
+  const known = [...sent].toSorted(([a], [b]) => a - b);
+  const timeOf = ({ startedAt }: LoggedAttempt): number => startedAt.getTime() - offsetMs;
+  const placed = rows.map((row) => ({
+    row,
+    number: known.findLast(([, sentAt]) => sentAt.getTime() - EARLY_MS <= timeOf(row))?.[0],
+  }));
+  const [own, ...more] = placed.filter(({ number }) => number === attempt);
+  const isNextKnown = attempt === attempts || sent.has(attempt + 1);
+  if (own && more.length === 0 && (isNextKnown || timeOf(own.row) <= noticedAt.getTime())) return own.row;
+  const areOthers = placed.every(({ number }) => number !== undefined && number !== attempt && !settled.has(number));
+  return areOthers ? undefined : 'undecided';
 }

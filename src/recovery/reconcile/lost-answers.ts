@@ -80,19 +80,35 @@ export async function settleOpenLostAnswers(ops: Ops, context: SettleContext, si
   await retryTransient(() => moveRequests(ops, run, ['in_doubt'], 'planned'), context);
 }
 
-/** Resolves the answers that a run lost and does not request again. */
+/** Resolves the answers that a run lost and does not request again, also those of failed requests. */
 export async function settleRemainingLostAnswers(ops: Ops, context: SettleContext, signal: AbortSignal): Promise<void> {
   if (context.definition.inDoubt === 'reconcile')
-    await resolveAll(context, await retryTransient(() => inDoubt(ops, context.run), context), [], signal);
+    await resolveAll(context, await retryTransient(() => unresolvedRequests(ops, context.run), context), [], signal);
 }
 
-const inDoubt = async (ops: Ops, run: Run) =>
-  ops
-    .selectFrom('requests')
-    .select(['id', 'body'])
-    .where(isInScope(run))
-    .where('state', '=', 'in_doubt')
-    .orderBy('id')
+const requestsOf = (ops: Ops, run: Run) =>
+  ops.selectFrom('requests').select(['id', 'body']).where(isInScope(run)).orderBy('id');
+
+const inDoubt = (ops: Ops, run: Run) => requestsOf(ops, run).where('state', '=', 'in_doubt').execute();
+
+/** Requests in doubt, and failed ones with an answer that was not looked up: it was too large, or lost for the last time. */
+const unresolvedRequests = (ops: Ops, run: Run) =>
+  requestsOf(ops, run)
+    .where((eb) =>
+      eb.or([
+        eb('state', '=', 'in_doubt'),
+        eb.and([
+          eb('state', '=', 'failed'),
+          eb.exists(
+            eb
+              .selectFrom('lost_answers as d')
+              .select('d.attempt')
+              .whereRef('d.request_id', '=', 'requests.id')
+              .where('d.verdict', 'is', null),
+          ),
+        ]),
+      ]),
+    )
     .execute();
 
 async function resolveAll(

@@ -271,7 +271,9 @@ export const operations = {
     {
       sync,
       name: text('Name of the watermark.'),
-      value: text('Value of the watermark: a day or an instant, in the notation of the sync.'),
+      value: text(
+        'Value of the watermark: a day or an instant, in the notation of the sync, or the id of a run for deletions of rows of log reads.',
+      ),
       updated_at: timestamp('Time of the last change.'),
     },
     { key: ['sync', 'name'] },
