@@ -15,7 +15,7 @@ import {
   type MergeTarget,
 } from './merge/changeset.ts';
 import type { MergeResult, Observation } from './merge/merge.ts';
-import { loadHeads, keyArrays } from './merge/stored-rows.ts';
+import { loadHeads, keyArrays, ownIds } from './merge/stored-rows.ts';
 import type { DeletedRow } from './sets/owned-sets.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './sql/statements.ts';
@@ -100,21 +100,18 @@ async function rebuildChangeSet(
  */
 async function insert(target: MergeTarget, inserts: readonly PendingWrite[]): Promise<Set<string>> {
   if (inserts.length === 0) return new Set();
-  const { executor, schema, table, contexts } = target;
+  const { executor, schema, table } = target;
   const added = await executor.insert(schema, table, rowsOf(target, inserts), insertRows(schema, table));
   if (added === inserts.length) return new Set();
-  const present = await loadHeads(
-    executor,
-    schema,
-    table,
-    inserts.map(({ id }) => id),
-    'not',
-  );
-  const isLost = ({ id, write: { last, digests } }: PendingWrite): boolean => {
-    const now = present.get(id);
-    return now?.answerId !== BigInt(contexts[last]?.answerId ?? 0) || now.digests !== digests.text;
-  };
-  return new Set(inserts.filter(isLost).map(({ id }) => id));
+  // The contents do not show it: another load of the same answer inserts equal rows.
+  const ids = inserts.map(({ id }) => id);
+  const own = await ownIds(executor, schema, table, ids);
+  // A row of this load that counted as another writer's would never get its lists.
+  if (own.size !== added)
+    throw new TransientError(`other writers inserted rows of ${table.name}, and it is not known which`, {
+      next: 'Run the sync again.',
+    });
+  return new Set(ids.filter((id) => !own.has(id)));
 }
 
 /**

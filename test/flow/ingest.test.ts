@@ -1,39 +1,12 @@
 /** Answers that are ingested together: one transaction, the receipts of single loads, and no answer suffers for another. */
 import { expect, it } from 'vitest';
-import { type IngestOptions, ingestAnswer, ingestAnswers, ingestGroups } from '../../src/flow/ingest/ingest.ts';
+import { ingestAnswer, ingestAnswers, ingestGroups } from '../../src/flow/ingest/ingest.ts';
 import type { AnswerToLoad } from '../../src/flow/ingest/read-answer.ts';
-import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { readAnswer, type StoredAnswer } from '../../src/ledger/answers.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { photoshareUser, profile } from '../load/items.ts';
-import { ledgerRowsIn } from '../recovery/ledger-rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { rowsOf, select } from './rows.ts';
-
-const options: IngestOptions = {
-  settles: true,
-  now: () => new Date('2026-03-06T13:00:00Z'),
-  sleep: () => Promise.resolve(),
-  random: () => 0,
-};
-
-/** Stored answers to an endpoint with these items, as they are in memory. */
-async function storedIn(warehouse: Warehouse, endpoint: string, bodies: readonly unknown[]): Promise<StoredAnswer[]> {
-  const ledger = await ledgerRowsIn(warehouse);
-  const answers: StoredAnswer[] = [];
-  for (const [at, items] of bodies.entries()) {
-    const { id } = await ledger.send({ at: at * 1000, endpoint, state: 'stored' });
-    const [row] = await select<{ answer_id: string }>(
-      warehouse,
-      `select answer_id from sluice_ops.requests where id = ${id}`,
-    );
-    const answer = await readAnswer(operationsOf(warehouse), row?.answer_id ?? '');
-    if (!answer) throw new Error('the answer is not there');
-    const body = Buffer.from(JSON.stringify(items));
-    answers.push({ ...answer, request: { user: `user ${at}` }, damage: undefined, loaded: false, body });
-  }
-  return answers;
-}
+import { options, storedIn } from './stored-answers.ts';
 
 /** What the machinery knows of answers, by their order. */
 async function booksOf(warehouse: Warehouse): Promise<unknown> {
@@ -101,6 +74,35 @@ eachWarehouse('answers taken in together', (open) => {
     expect(await select(warehouse, 'select name from sluice.microblog_users order by 1')).toHaveLength(4);
     expect(await select(warehouse, 'select reason from sluice_ops.quarantine')).toMatchObject([
       { reason: expect.stringContaining('23514') },
+    ]);
+  });
+
+  it.each([
+    { times: 1, outcome: { loaded: 1, quarantined: 0 } },
+    { times: 2, outcome: { loaded: 0, quarantined: 1 } },
+  ])('are quarantined if another row is in the way at the second attempt too ($times times)', async (refused) => {
+    const warehouse = await open();
+    await select(warehouse, 'create sequence public.attempts');
+    await select(
+      warehouse,
+      `create function public.refuse() returns trigger language plpgsql as $$ begin
+         if nextval('public.attempts') <= ${refused.times} then raise unique_violation; end if;
+         return new;
+       end $$`,
+    );
+    await select(
+      warehouse,
+      'create trigger refuses before insert on sluice.microblog_users for each row execute function public.refuse()',
+    );
+    const [taken] = await ingestAnswers(
+      warehouse,
+      await storedIn(warehouse, 'microblog.user', [[profile('1')]]),
+      options,
+    );
+
+    expect(taken?.receipt).toMatchObject(refused.outcome);
+    expect(await select(warehouse, 'select last_value::int as attempts from public.attempts')).toEqual([
+      { attempts: 2 },
     ]);
   });
 

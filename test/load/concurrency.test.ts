@@ -1,14 +1,14 @@
 /** Two concurrent writers of the same rows in opposite orders: no deadlock, and the rows of one order or the other. */
 import { expect, it } from 'vitest';
 import { load } from '../../src/load/load.ts';
-import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
+import { sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { batchOf, contextOf, loadBatch, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
 import { countOf } from '../support/long.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
-import { waitUntilBlocked } from './blocked.ts';
+import { stopping, waitUntilBlocked } from './blocked.ts';
 
 const ROUNDS = countOf(30, 100);
 /** Enough for new ones to be copied. */
@@ -197,36 +197,6 @@ it(`${ROUNDS} rounds of two writers end without a deadlock, in the rows of a ser
     if (!serial.includes(JSON.stringify(found))) expect(found).toEqual(inOrder.byRound.get(round));
   }
 });
-
-/** The same, but it stops before the first statement of which this is true, until it is let go. */
-function stopping(
-  run: SqlExecutor,
-  isHere: (statement: string, parameters: readonly unknown[]) => boolean,
-): { readonly run: SqlExecutor; readonly reached: Promise<void>; readonly letGo: () => void } {
-  const reached = Promise.withResolvers<void>();
-  const gone = Promise.withResolvers<void>();
-  let first = true;
-  const stop = async (statement: string, parameters: readonly unknown[]): Promise<void> => {
-    if (!first || !isHere(statement, parameters)) return;
-    first = false;
-    reached.resolve();
-    await gone.promise;
-  };
-  return {
-    reached: reached.promise,
-    letGo: gone.resolve,
-    run: {
-      rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
-      count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
-      write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
-      copyRows: (schema, table, lines) => stop(`add ${table.name}`, []).then(() => run.copyRows(schema, table, lines)),
-      insert: (schema, table, rows, otherwise) =>
-        stop(`insert ${table.name}`, []).then(() => run.insert(schema, table, rows, otherwise)),
-      yieldToEventLoop: run.yieldToEventLoop,
-      drain: run.drain,
-    },
-  };
-}
 
 it.each([0, 30])(
   'a writer that lost a new row to another, of %i and one, takes no lock out of order for it',

@@ -132,13 +132,20 @@ export async function ingestGroups(
 const AT_ONCE = 2;
 
 /**
+ * Codes of rows that exist already, and of references to rows that do not. Another transaction may have written or deleted
+ * such a row at the same moment, and then a second attempt succeeds.
+ */
+const OF_OTHER_ROWS: ReadonlySet<string> = new Set(['23503', '23505']);
+
+/**
  * Commits a group. If the database refuses it, commits one answer at a time, so that only the faulty one is
- * quarantined.
+ * quarantined. An answer that is refused because of other rows is tried once more before.
  */
 async function commitOrQuarantine(
   warehouse: Warehouse,
   group: readonly ParsedAnswer[],
   options: IngestOptions,
+  isRepeated = false,
 ): Promise<readonly IngestResult[]> {
   const commitWithRetries = async (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> => {
     const results = await retryTransient(
@@ -156,7 +163,11 @@ async function commitOrQuarantine(
     const reason = refusal ?? fault;
     if (reason === undefined) throw error;
     const [only, ...others] = group;
-    if (only && others.length === 0) return commitWithRetries([{ ...only, ...rejectedAnswer(reason), fault }]);
+    if (only && others.length === 0) {
+      if (!isRepeated && OF_OTHER_ROWS.has(errorCode(error) ?? ''))
+        return commitOrQuarantine(warehouse, group, options, true);
+      return commitWithRetries([{ ...only, ...rejectedAnswer(reason), fault }]);
+    }
     const results: IngestResult[] = [];
     for (const reading of group) results.push(...(await commitOrQuarantine(warehouse, [reading], options)));
     return results;

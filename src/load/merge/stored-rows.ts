@@ -8,7 +8,7 @@ import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { StoredHead } from './merge.ts';
 import type { SqlExecutor } from '../sql/executor.ts';
 import type { RowState } from './observe.ts';
-import { type RowLock, readHeads, readRows } from '../sql/statements.ts';
+import { type RowLock, readHeads, readOwnKeys, readRows } from '../sql/statements.ts';
 
 /** Parameters with the keys of these entities: one array for each key column. */
 export const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
@@ -30,6 +30,17 @@ export async function loadHeads(
   if (ids.length === 0) return new Map();
   const found = await run.rows(readHeads(schema, table, hold), keyArrays(table, ids));
   return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
+}
+
+/** Returns those of these entities whose rows this transaction wrote outside of savepoints. */
+export async function ownIds(
+  run: SqlExecutor,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const own = await run.rows(readOwnKeys(schema, table), keyArrays(table, ids));
+  return new Set(own.map((row) => idOf(table, row)));
 }
 
 /** A stored row: its head, its state without lists, and the receipt of the first answer that contained it. */

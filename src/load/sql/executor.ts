@@ -89,6 +89,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     } catch (error) {
       if (errorCode(error) !== IS_THERE) throw error;
       await execute('rollback to savepoint adding', []);
+      await execute('release savepoint adding', []);
       return affectedRows(otherwise, columnsOf(table, rows));
     }
   };

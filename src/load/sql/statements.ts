@@ -54,23 +54,36 @@ const joined = (schema: string, table: Table, by: readonly string[]): string =>
  * Looks up each row by the index of its key. In a join, the planner would scan a table of up to some hundred thousand
  * rows. A scan takes several times as long, but the planner assumes that the index is not in memory.
  */
-const lookedUp = (schema: string, table: Table): string =>
-  `from ${source(table, table.key, 'k')} cross join lateral (select * from ${qualified(schema, table)} t where ${equal(table.key, 't', 'k')} offset 0) t`;
+const lookedUp = (schema: string, table: Table, columns = '*'): string =>
+  `from ${source(table, table.key, 'k')} cross join lateral (select ${columns} from ${qualified(schema, table)} t where ${equal(table.key, 't', 'k')} offset 0) t`;
 
 /** Lock rows in key order to avoid deadlocks. */
 const held = (table: Table, hold: RowLock): string =>
   hold === 'not' ? '' : ` order by ${list(table.key, 't.')} for ${hold} of t`;
 
+const keysOf = (table: Table): string[] => table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
+
 /** SQL that reads what a load must know of rows before it writes them; parameters are the key columns. */
 export const readHeads = (schema: string, table: RootTable, hold: RowLock): string =>
   once(schema, table, `heads ${hold}`, () => {
     const counts = table.children.map(({ count }) => `t.${quoted(count)}::text as ${quoted(count)}`);
-    const keys = table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
+    const keys = keysOf(table);
     const detail = table.resource.shared ? ['t._detail'] : [];
     const select = [...keys, 't._answer_id::text as _answer_id', 't._part_hashes', ...detail, ...counts].join(', ');
     const from = hold === 'not' ? lookedUp(schema, table) : `${joined(schema, table, table.key)}${held(table, hold)}`;
     return asJson(`select ${select} ${from}`);
   });
+
+/**
+ * SQL that reads the keys of rows that this transaction wrote. It does not find what was written inside a savepoint, even a
+ * released one. Parameters are the key columns.
+ */
+export const readOwnKeys = (schema: string, table: Table): string =>
+  once(schema, table, 'own', () =>
+    asJson(
+      `select ${keysOf(table).join(', ')} ${lookedUp(schema, table, 'xmin, *')} where t.xmin = pg_current_xact_id()::xid`,
+    ),
+  );
 
 /** Metadata columns that belong to a row's head. */
 const OF_HEAD: readonly string[] = ['_detail', '_first_seen_at', '_answer_id', '_part_hashes'];
