@@ -375,22 +375,6 @@ function further(open: Open): void {
     expect((await it.requests()).at(-1)).toEqual({ id: request.id, charged: 3, points: 3 });
   });
 
-  it('proves no absence for a run that it does not list: it may be the log of another token', async () => {
-    const it = await begun(open);
-    const other = await ledgerRowsIn(it.warehouse);
-    const known = await it.send({ at: 0 });
-    await it.log({ at: 0, identifier: known.identifier });
-    await other.send({ at: 10 * SECOND, lost: [10 * SECOND], attempts: 1, state: 'abandoned', isAnswered: false });
-    await it.read(600 * SECOND);
-    await it.reconcile();
-    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
-
-    const listed = await other.send({ at: 20 * SECOND });
-    await it.log({ at: 20 * SECOND, identifier: listed.identifier });
-    await it.reconcile();
-    expect(await it.lostAnswers()).toEqual([{ verdict: 'not_sent', points: 0 }]);
-  });
-
   it('is summed up by run once the run has ended', async () => {
     const it = await begun(open);
     await it.send({ at: 0, points: 1 });

@@ -78,13 +78,8 @@ const knownRequest = ({ attempts, sentAt, isAnswered, lost, rows, ambiguous }: R
   ambiguous,
 });
 
-/**
- * Other requests of the run that are surely in the log and were sent this close show that the log covers the time, and
- * that it is the log of the run's token.
- */
+/** Other requests that are surely in the log and were sent this close show that the log covers the time. */
 const ABOUT_MS = 120_000;
-/** The same, if the log keeps our identifiers: its rows are certain, also those of other attempts at the request. */
-const ABOUT_IDENTIFIED_MS = 600_000;
 
 /** Returns the evidence of the log at the time of each lost attempt. */
 async function evidenceOf(
@@ -94,15 +89,14 @@ async function evidenceOf(
 ): Promise<LogEvidence[]> {
   const { log, runs, requests, matches } = reconcileTables(database);
   const tolerance = toleranceMs({ offsetMs });
-  const aboutMs = areKept ? ABOUT_IDENTIFIED_MS : ABOUT_MS;
   const around = ({ sentAt }: LostAnswer, shiftMs: number): Date =>
     new Date(sentAt.getTime() + (offsetMs ?? 0) + shiftMs);
   const times = rowsFrom(lost, {
     request_id: ['bigint', ({ requestId }) => requestId],
     lo: ['timestamptz', (it) => around(it, -tolerance)],
     hi: ['timestamptz', (it) => around(it, tolerance)],
-    about_from: ['timestamptz', (it) => around(it, -aboutMs)],
-    about_to: ['timestamptz', (it) => around(it, aboutMs)],
+    about_from: ['timestamptz', (it) => around(it, -ABOUT_MS)],
+    about_to: ['timestamptz', (it) => around(it, ABOUT_MS)],
     position: ['int', (_, index) => index],
   });
   const oldest = new Date(Math.min(...lost.map(({ sentAt }) => sentAt.getTime())) - tolerance).toISOString();
@@ -118,15 +112,13 @@ async function evidenceOf(
     )
     select (select max(began_at) from readings where times @> tstzrange(d.lo, d.hi, '[]')) as read_at,
       exists (
-        select from ${log} c join ${matches} m on m.log_id = c.id join ${requests} q on q.id = m.request_id
-        where c.started_at between d.about_from and d.about_to and m.match_kind <> 'ambiguous'
-          and q.run_id = (select r.run_id from ${requests} r where r.id = d.request_id)
-          and (${areKept}::boolean or m.request_id <> d.request_id)
+        select from ${log} c join ${matches} m on m.log_id = c.id
+        where c.started_at between d.about_from and d.about_to and m.match_kind <> 'ambiguous' and m.request_id <> d.request_id
       ) as lists
     from ${times} as d order by position`.execute(database.db);
   return rows.map(({ read_at: readAt, lists }) => ({
     offsetMs,
     readAt: readAt ?? undefined,
-    listsOwnRequests: lists,
+    listsOwnRequests: areKept || lists,
   }));
 }

@@ -7,7 +7,7 @@
  * | has an uncharged row that has ended or is past its time | not charged |
  * | has a row that may still be charged | unknown |
  * | has only rows that may belong to another request or attempt | unknown |
- * | has no row, was read completely and late enough, and lists requests of the run of that time | not sent, until a row appears |
+ * | has no row, was read completely and late enough, and lists our requests of that time | not sent, until a row appears |
  * | has no row, and one of these conditions fails | unknown |
  */
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
@@ -46,7 +46,7 @@ export interface LogEvidence {
    * When, by our clock, a read began that covered the complete time around the attempt; undefined if there was none.
    */
   readonly readAt: Date | undefined;
-  /** The log has rows that surely belong to requests of the same run, of about that time. */
+  /** The log has rows that surely belong to our other requests of that time, or it keeps our identifiers. */
   readonly listsOwnRequests: boolean;
 }
 
