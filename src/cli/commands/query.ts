@@ -6,7 +6,7 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { csvRecords } from '../terminal/csv.ts';
-import { jsonElements } from '../terminal/json.ts';
+import { jsonElements, versioned } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
 
@@ -68,15 +68,15 @@ async function isEmpty(warehouse: Warehouse): Promise<boolean> {
 
 /** The rows in the requested format, in parts. Data is exact and not redacted, because the user requested it. */
 function* partsOf({ columns, rows }: QueryResult, asCsv: boolean, { json, out }: Context): Generator<string, void> {
-  // An array has no room for the name of its format.
-  if (json) return yield* inParts(jsonElements(rows));
   const cells = rows.map((row) => columns.map((name) => row[name]));
-  if (asCsv) return yield* inParts(csvRecords(columns, cells));
-  yield table(
-    columns.map((name) => ({ name })),
-    cells,
-    out,
-  );
+  if (json) yield* inParts(jsonElements(versioned('query/1', rows)));
+  else if (asCsv) yield* inParts(csvRecords(columns, cells));
+  else
+    yield table(
+      columns.map((name) => ({ name })),
+      cells,
+      out,
+    );
 }
 
 /** Characters of a part: few writes for small rows, and far less than a string can hold. */

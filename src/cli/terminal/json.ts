@@ -6,7 +6,10 @@ export const asJson = (value: unknown): string => `${escapeJsonControls(JSON.str
 
 /** The elements of an array as `asJson` would print it, one by one, since together they may be longer than a string can be. */
 export function* jsonElements(values: readonly unknown[]): Generator<string, void> {
-  if (values.length === 0) return yield asJson(values);
+  if (values.length === 0) {
+    yield asJson(values);
+    return;
+  }
   for (const [index, value] of values.entries()) {
     const element = escapeJsonControls(JSON.stringify([value], exact, 2)).slice('['.length, -'\n]'.length);
     yield `${index === 0 ? '[' : ','}${element}`;
@@ -24,7 +27,7 @@ export const asJsonLine = (value: unknown): string => `${escapeJsonControls(JSON
 export type OutputName = `${string}/${number}`;
 
 /** The result with its name as `format`, unless it is an array. Its type is its schema (docs/decisions/29-json-outputs.md). */
-export const versioned = (name: OutputName, result: object): object =>
+export const versioned = <T extends object>(name: OutputName, result: T): T =>
   Array.isArray(result) ? result : { format: name, ...result };
 
 /** The fields of a log line that has a schema, with its name as `format`. */

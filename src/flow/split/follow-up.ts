@@ -64,9 +64,7 @@ async function planOf(
   if (context.definition.endpoint.paging.by === 'cursor') {
     const next = await nextPages(context, ops, row, isReadable ? step : undefined, memory);
     const added = await planNewParts(context, ops, answer, row, next);
-    const isCycle = next.requests.length > 0 && added === 0 && row.has_parts !== true;
-    const lowerBound = isMissingPage(answer) ? MISSING_PAGE : isCycle ? cycleText(next) : undefined;
-    const follow = lowerBound === undefined ? next : { requests: [], lowerBound };
+    const follow = ofWalk(answer, next, next.requests.length > 0 && added === 0 && row.has_parts !== true);
     const isGap = follow.lowerBound !== undefined || isUnreadable(batch);
     return { added, slice: isGap ? sliceOf(context, result, row, { step, follow, isReadable }) : undefined };
   }
@@ -83,6 +81,12 @@ async function planOf(
       wasSent: true,
     });
   return { added, slice: sliceOf(context, result, row, { step, follow, isReadable }) };
+}
+
+/** What follows a page of a walk: the next page, or a gap if the page is missing or its next cursor was there before. */
+function ofWalk(answer: StoredAnswer, next: Follow, isCycle: boolean): Follow {
+  const lowerBound = isMissingPage(answer) ? MISSING_PAGE : isCycle ? cycleText(next) : undefined;
+  return lowerBound === undefined ? next : { requests: [], lowerBound };
 }
 
 interface SliceResult {

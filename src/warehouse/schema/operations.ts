@@ -187,7 +187,7 @@ export const operations = {
         timestamp('Last removal of a forgotten entity from its body, which updates size and digest; null if none.'),
       ),
       unreadable: unset(
-        boolean('Whether the answer is unreadable and completely in quarantine, so that it serves no request.'),
+        boolean('Whether the loaded answer is unreadable and completely in quarantine, so that it serves no request.'),
       ),
     },
     {
@@ -271,9 +271,7 @@ export const operations = {
     {
       sync,
       name: text('Name of the watermark.'),
-      value: text(
-        'Value of the watermark: a day or an instant, in the notation of the sync, or the id of a run for deletions of rows of log reads.',
-      ),
+      value: text('Value of the watermark: a day or an instant, in the notation of the sync.'),
       updated_at: timestamp('Time of the last change.'),
     },
     { key: ['sync', 'name'] },
