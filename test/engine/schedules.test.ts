@@ -136,13 +136,15 @@ const openPostgres = postgresWarehouses();
 
 it('a firing whose schedule is removed before it is settled starts nothing', async () => {
   const warehouse = await openPostgres();
-  const jobs = await jobsOf(warehouse, [at('a', '0 0 1 1 *')]);
+  const jobs = await jobsIn(warehouse, [at('a', '0 0 1 1 *')]);
   const states = `select name, state::text from sluice_jobs.job`;
   await warehouse.db.transaction().execute(async (tx) => {
     // As a scheduler does that starts with another config.
     await sql`select pg_advisory_xact_lock(hashtextextended('sluice_jobs', 0))`.execute(tx);
     await sql`update sluice_jobs.job set start_after = clock_timestamp()`.execute(warehouse.db);
-    await expect.poll(() => select(warehouse, states)).toEqual([{ name: 'firing', state: 'active' }]);
+    await expect
+      .poll(() => select(warehouse, states), { timeout: 30_000 })
+      .toEqual([{ name: 'firing', state: 'active' }]);
     await sql`delete from sluice_jobs.job`.execute(tx);
   });
   await jobs.close();

@@ -15,7 +15,11 @@ export const options: IngestOptions = {
 };
 
 /** Stored answers to an endpoint with these items, as they are in memory. */
-export async function storedIn(warehouse: Warehouse, endpoint: string, bodies: readonly unknown[]): Promise<StoredAnswer[]> {
+export async function storedIn(
+  warehouse: Warehouse,
+  endpoint: string,
+  bodies: readonly unknown[],
+): Promise<StoredAnswer[]> {
   const ledger = await ledgerRowsIn(warehouse);
   const answers: StoredAnswer[] = [];
   for (const [at, items] of bodies.entries()) {

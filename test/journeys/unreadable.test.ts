@@ -554,7 +554,13 @@ syncs:
       const scene = await left();
       const yaml = filings('max_age: 30d');
 
-      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, state: 'partial', fresh: 1, sent: 0, unreadable: 1 });
+      expect(await once(scene, yaml)).toMatchObject({
+        exitCode: 4,
+        state: 'partial',
+        fresh: 1,
+        sent: 0,
+        unreadable: 1,
+      });
       const [row] = await view(scene, "select value from sluice_ops.marks where name like 'window:%'");
       const { lastCompleteDay } = JSON.parse(String(row?.['value'])) as { readonly lastCompleteDay: string };
       expect(lastCompleteDay < WEEK.date_from).toBe(true);
@@ -576,7 +582,13 @@ syncs:
 
       expect((await scene.replay({ quarantined: true })).quarantined).toBe(0);
       expect(await view(scene, 'select is_open from sluice.quarantined_items')).toEqual([{ is_open: false }]);
-      expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0, unreadable: 0 });
+      expect(await once(scene, yaml)).toMatchObject({
+        exitCode: 0,
+        state: 'complete',
+        fresh: 1,
+        sent: 0,
+        unreadable: 0,
+      });
     });
   });
 

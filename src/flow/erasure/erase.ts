@@ -115,8 +115,8 @@ export async function eraseIn(
 }
 
 /**
- * Returns the answers to these requests: those that serve them, and their own. Of two equal answers to a request, the
- * earlier one wrote the rows.
+ * Returns the answers to these requests: those that serve them, and their own. A request can have two equal answers,
+ * and then the earlier one wrote the rows.
  */
 const answersTo = async (ops: Ops, askers: readonly RequestRef[]): Promise<string[]> => {
   const requests = sql<string>`any(${arrayLiteral(askers.map(({ id }) => id))}::bigint[])`;

@@ -72,8 +72,8 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
   if (upTo === null) return;
   const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
   const watermark = earlier(earlier(upTo, readAt), certain);
-  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. So may one that
-  // stored answers served.
+  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
+  // answers served may end there too.
   const before =
     Number(open.n) === 0 && servedAt === null
       ? undefined

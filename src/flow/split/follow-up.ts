@@ -83,7 +83,7 @@ async function planOf(
   return { added, slice: sliceOf(context, result, row, { step, follow, isReadable }) };
 }
 
-/** What follows a page of a walk: the next page, or a gap if the page is missing or its next cursor was there before. */
+/** Returns the next page of a walk, or a gap if the page is missing or its next cursor was there before. */
 function ofWalk(answer: StoredAnswer, next: Follow, isCycle: boolean): Follow {
   const lowerBound = isMissingPage(answer) ? MISSING_PAGE : isCycle ? cycleText(next) : undefined;
   return lowerBound === undefined ? next : { requests: [], lowerBound };
