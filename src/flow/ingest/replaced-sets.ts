@@ -119,10 +119,7 @@ function keysOfSet(
     const isOwn = list.name === endpoint;
     const question = isOwn ? request : fieldsOf(list, request);
     const others = counts.get(list.name) ?? [];
-    return [
-      ...(isOwn ? [requestKey] : []),
-      ...others.map((count) => requestKeyOf(list.name, { ...question, count })),
-    ];
+    return [...(isOwn ? [requestKey] : []), ...others.map((count) => requestKeyOf(list.name, { ...question, count }))];
   });
   return [...new Set(keys)];
 }
