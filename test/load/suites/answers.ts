@@ -54,7 +54,7 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     ['webparser.parse', page('error'), '{"title":"Bad Gateway","status":502,"detail":"not now"}'],
     ['webparser.parse', page('nulls'), '{"title":"Bad Gateway","url":null,"cleaned_html":null}'],
     ['pronet.user.education', school('error'), '{"ok":false,"description":"Too Many Requests"}'],
-  ])('%s: an object with fields of an item that is no item is quarantined completely', async (name, request, body) => {
+  ])('%s %j: an object that is no item is quarantined completely: %s', async (name, request, body) => {
     const loader = await openLoader();
     const before = await loader.versions();
     const { batch, receipt } = await loader.take(name, request, body);
@@ -74,7 +74,7 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     ['webparser.parse', page('content'), '{"cleaned_html":""}'],
     ['webparser.parse', page('tag'), '{"@type":"@web_parser_result","title":"t"}'],
     ['pronet.user.education', school('company'), '{"company":{"name":"A school"}}'],
-  ])('%s: a single object with its tag or a field that each item has loads', async (name, request, body) => {
+  ])('%s %j: a single object with its tag or a field that each item has loads: %s', async (name, request, body) => {
     const loader = await openLoader();
     expect((await loader.take(name, request, body)).receipt).toMatchObject({ received: 1, loaded: 1 });
   });
