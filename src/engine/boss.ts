@@ -11,7 +11,13 @@ import { RETRY_HELD_SECONDS } from './job-decision.ts';
 import type { Jobs, JobOutcome, Scheduled, Tx } from './jobs.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 import { FIRING, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
-import { type Attempt, fireSchedules, type Follow, reconcileSchedules, type SettleFiring } from './schedules.ts';
+import {
+  type JobAttempt,
+  fireSchedules,
+  type FollowUpJobs,
+  reconcileSchedules,
+  type SettleFiring,
+} from './schedules.ts';
 
 export interface JobsOptions {
   /** The schedules, for a process that runs the scheduler; absent, this process does not. */
@@ -111,7 +117,13 @@ async function enqueue(boss: PgBoss, tx: Tx, jobs: readonly NewJob[]): Promise<v
 }
 
 /** Ends a job and enqueues its follow-up jobs, unless another worker has the job now. */
-const settle = (boss: PgBoss, database: JobsDatabase, queue: string, job: Attempt, follows: Follow): Promise<void> =>
+const settle = (
+  boss: PgBoss,
+  database: JobsDatabase,
+  queue: string,
+  job: JobAttempt,
+  follows: FollowUpJobs,
+): Promise<void> =>
   inTurn(database, async (tx) => {
     const attempt = { id: job.id, retryCount: job.retryCount };
     // The library returns how many jobs it settled, but its types omit that.
@@ -122,7 +134,7 @@ const settle = (boss: PgBoss, database: JobsDatabase, queue: string, job: Attemp
 function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit<Jobs, 'reconciled'> {
   const { db, schema } = database;
   /** The library can change the data of waiting jobs only, not of active ones. */
-  const keep = async (queue: string, { id, retryCount }: Attempt, data: JobData): Promise<void> => {
+  const keep = async (queue: string, { id, retryCount }: JobAttempt, data: JobData): Promise<void> => {
     const { rows } = await retryTransient(
       () =>
         sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
@@ -205,6 +217,6 @@ async function redriveDead(
 }
 
 const later = (data: JobData): NewJob => ({ queue: data.kind, data, afterSeconds: RETRY_HELD_SECONDS });
-const nothing: Follow = async () => [];
+const nothing: FollowUpJobs = async () => [];
 
 const given = (id: string, message: string): JobResult => ({ id, status: 'deadletter', output: { message } });

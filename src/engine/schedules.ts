@@ -92,15 +92,15 @@ async function removeFormerSchedules(
 }
 
 /** A job that a process executes. */
-export interface Attempt {
+export interface JobAttempt {
   readonly id: string;
   readonly retryCount: number;
 }
 
 /** Returns the follow-up jobs of a job, in the transaction that ends it. */
-export type Follow = (tx: Tx) => Promise<readonly NewJob[]>;
+export type FollowUpJobs = (tx: Tx) => Promise<readonly NewJob[]>;
 
-export type SettleFiring = (job: Attempt, follows: Follow) => Promise<void>;
+export type SettleFiring = (job: JobAttempt, follows: FollowUpJobs) => Promise<void>;
 
 /** Fires the schedules that are due, until the queue is closed. */
 export async function fireSchedules(
@@ -109,7 +109,7 @@ export async function fireSchedules(
   onError: (error: Error) => void,
 ): Promise<void> {
   const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: FIRINGS_AT_ONCE };
-  const fire = async ({ id, retryCount, data }: Attempt & { readonly data: unknown }): Promise<void> => {
+  const fire = async ({ id, retryCount, data }: JobAttempt & { readonly data: unknown }): Promise<void> => {
     const due = firingOf(data);
     if (!due) throw new Error('another version wrote a job of a schedule');
     await settle({ id, retryCount }, async (tx) => {
