@@ -48,6 +48,7 @@ anyWarehouse('tags of syncs', (open) => {
         period: '2026-03',
         spent: 11,
         spentPerDay: 11 / 7,
+        from: new Date('2026-03-01T00:00:00Z'),
         until: new Date('2026-04-01T00:00:00Z'),
         tag: { name: 'team', value: 'growth' },
       },
