@@ -17,7 +17,7 @@ export interface AlertCondition {
   readonly because: string;
   readonly next: string | null;
   readonly runId: string | null;
-  /** An alert that was raised earlier is raised anew, such as that about a limit of the day before. */
+  /** Start of the period: an alert that was raised before it is raised anew. */
   readonly from?: Date;
 }
 

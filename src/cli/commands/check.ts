@@ -6,6 +6,7 @@ import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { clockWarning } from '../../warehouse/connect/clock.ts';
 import type { SchemaFinding } from '../../warehouse/migrate/finding.ts';
+import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
@@ -82,10 +83,13 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       const apart = clockWarning(warehouse.clock);
       if (apart !== undefined) warnings.push(apart);
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
-      const schema = await checkSchema(warehouse);
+      const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
+      const status = await migrationStatus(warehouse);
+      const isCurrent = status.state === 'current';
+      const schema = await checkSchema(warehouse, status);
       checks.push(schema);
-      checks.push(...(await checkStatementsOf(warehouse, config)));
-      if (schema.ok && (await isCurrent(warehouse))) checks.push(...(await checkRows(warehouse)));
+      checks.push(...(await checkStatementsOf(warehouse, config, isCurrent)));
+      if (schema.ok && isCurrent) checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
     checks.push(failed('warehouse', error));
@@ -134,9 +138,8 @@ function checkToken(config: Config): Check {
   }
 }
 
-async function checkSchema(warehouse: Warehouse): Promise<Check> {
-  const { missingRight, migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
-  const { state, steps, unknown } = await migrationStatus(warehouse);
+async function checkSchema(warehouse: Warehouse, { state, steps, unknown }: MigrationStatus): Promise<Check> {
+  const { missingRight } = await import('../../warehouse/migrate/migrate.ts');
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
   const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
   const missing = state === 'empty' ? await missingRight(warehouse) : undefined;
@@ -161,13 +164,8 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
       );
 }
 
-async function isCurrent(warehouse: Warehouse): Promise<boolean> {
-  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
-  return (await migrationStatus(warehouse)).state === 'current';
-}
-
 /** Checks the queries of `for_each` and the SQL of checks, if the tables that they read exist. */
-async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
+async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config, isCurrent: boolean): Promise<Check[]> {
   const [{ checkQueries, queriesOf }, { checkStatements, sqlChecksOf }] = await Promise.all([
     import('../../flow/queries/check-queries.ts'),
     import('../../flow/checks/check-statements.ts'),
@@ -177,7 +175,7 @@ async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config): Promi
   const count = inputs + statements;
   if (count === 0) return [];
   const queries = count === 1 ? '1 query' : `${count} queries`;
-  if (!(await isCurrent(warehouse)))
+  if (!isCurrent)
     return [
       passed(
         'queries',
