@@ -27,6 +27,28 @@ eachWarehouse('a query', (open, kind) => {
     expect({ columns, rows }).toEqual({ columns: ['sync', 'at'], rows: [] });
   });
 
+  it.each([
+    // The division by zero in the third row shows that only two rows are read.
+    ['select 6 / (3 - g) as n from generate_series(1, 9) as g; -- all', [{ n: 3 }, { n: 6 }]],
+    ['values (1), (2), (3)', [{ column1: 1 }, { column1: 2 }]],
+    ['show server_encoding', [{ server_encoding: 'UTF8' }]],
+    ['explain (costs off) select 1', [{ 'QUERY PLAN': 'Result' }]],
+    ['select 1 as n where false', []],
+  ])('reads at most as many rows as it may: %s', async (statement, rows) => {
+    expect(await readOnlyQuery(warehouse, statement, { mostRows: 2 })).toMatchObject({ rows });
+  });
+
+  it.each([
+    ['select 1; delete from sluice_ops.leases', 'The query contains several statements; allowed is one.'],
+    [
+      'with gone as (delete from sluice_ops.leases returning name) select * from gone',
+      'The query would change data: it has a data-modifying statement in WITH.',
+    ],
+    ['select public.writing()', 'The query would change data: cannot execute INSERT in a read-only transaction.'],
+  ])('that reads some rows changes nothing either: %s', async (statement, message) => {
+    await expect(readOnlyQuery(warehouse, statement, { mostRows: 2 })).rejects.toMatchObject({ exitCode: 2, message });
+  });
+
   it('gives every column a name of its own, whatever it is called', async () => {
     const { columns, rows } = await readOnlyQuery(warehouse, 'select 1 as a, 2 as a, 3 as a_2, 4 as "__proto__"');
     expect(columns).toEqual(['a', 'a_2', 'a_2_2', '__proto__']);
@@ -153,7 +175,9 @@ eachWarehouse('a query', (open, kind) => {
       message: 'A query must not begin with INSERT.',
       next: 'Begin with one of SELECT, WITH, VALUES, TABLE, SHOW, EXPLAIN.',
     });
-    await expect(readOnlyQuery(warehouse, 'select 1; select 2')).rejects.toThrow(/multiple commands/);
+    await expect(readOnlyQuery(warehouse, 'select 1; select 2')).rejects.toThrow(
+      'The query contains several statements; allowed is one.',
+    );
   });
 
   it('is not begun when it is already too late', async () => {

@@ -109,6 +109,12 @@ describe('a reader beside the owner of an embedded warehouse', () => {
     expect((await readOnlyQuery(warehouse, 'table seen -- all')).rows.length).toBe(5000);
   });
 
+  it('only as many rows are read as were requested', async () => {
+    const failing = 'select 6 / (3 - g) as n from generate_series(1, 9) as g; ';
+    const { rows } = await readOnlyQuery(await openToRead(), failing, { mostRows: 2 });
+    expect(rows).toEqual([{ n: 3 }, { n: 6 }]);
+  });
+
   it('a transaction sees one moment, whatever the owner does meanwhile', async () => {
     const warehouse = await openToRead();
     const count = (db: Warehouse['db']) => sql<{ n: string }>`select count(*) as n from public.moments`.execute(db);

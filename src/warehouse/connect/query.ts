@@ -3,7 +3,7 @@ import { SluiceError, TransientError, UsageError } from '../../errors.ts';
 import type { Warehouse } from './connect.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
-import type { RunText } from '../sql/read-only-session.ts';
+import type { RunText, TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import { isOfDatabase } from './retry-transient.ts';
 
@@ -14,6 +14,8 @@ export interface QueryResult {
 }
 
 export interface QueryOptions {
+  /** Number of rows to read, from the first; the others are not read (default: all rows). */
+  readonly mostRows?: number;
   /** Timeout of the statement on a server (default: none). An embedded warehouse has no timeout. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -25,18 +27,22 @@ export interface QueryOptions {
  */
 export const READ_KEYWORDS: readonly string[] = ['select', 'with', 'values', 'table', 'show', 'explain'];
 
+type Queried = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
+
 /**
  * The result of a read-only statement. Names without a schema are looked up in the warehouse's schema, then in public.
  * Throws a UsageError if the text is not one read-only statement or the database refuses it, and a TransientError if
  * the statement was stopped or the database could not run it.
  */
 export function readOnlyQuery(
-  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  warehouse: Queried,
   statement: string,
   options: QueryOptions = {},
 ): Promise<QueryResult> {
   return asReader(warehouse, statement, options, async (run) => {
-    const { fields, rows } = await run(statement);
+    const { mostRows } = options;
+    const read = mostRows === undefined ? run(statement) : firstRows(warehouse, statement, mostRows, run);
+    const { fields, rows } = await read;
     const columns = distinct(fields.map(({ name }) => name));
     const valueOf = (text: string | null, index: number): JsonValue => jsonValue(text, fields[index]?.oid ?? 0);
     // A column may be named `__proto__`, which an assignment would not add.
@@ -70,27 +76,19 @@ export interface DescribedColumn {
  * Throws the errors of `readOnlyQuery`, with the position in the statement if the database reports one.
  */
 export async function describeQuery(
-  warehouse: Pick<Warehouse, 'schema' | 'session' | 'isRemote'>,
+  warehouse: Queried,
   statement: string,
 ): Promise<readonly DescribedColumn[]> {
-  const isPlain = RUN_PLAIN.includes(firstWord(statement));
-  // Another process does not keep a cursor for this one. The line break is needed because the statement may end in a
-  // comment.
-  const before = warehouse.isRemote ? 'select * from (' : 'declare sluice_describe no scroll cursor for ';
-  const after = warehouse.isRemote ? '\n) as "query" limit 0' : '';
-  const text = warehouse.isRemote ? withoutEnd(statement) : statement;
   try {
     return await asReader(warehouse, statement, {}, async (run) => {
-      const direct = isPlain || warehouse.isRemote;
-      const result = await run(isPlain ? statement : `${before}${text}${after}`);
-      const { fields } = direct ? result : await run('fetch 0 from sluice_describe');
+      const { fields } = await firstRows(warehouse, statement, 0, run);
       const names = distinct(fields.map(({ name }) => name));
       return fields.map(({ oid }, index) => ({ name: names[index] ?? '', oid }));
     });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const position = positionIn(statement, error.cause, before.length);
-    const message = inPlainWords(error.message);
+    const position = positionIn(statement, error.cause, (warehouse.isRemote ? WRAPPED : DECLARED).length);
+    const { message } = error;
     throw new UsageError(position === '' ? message : `${message.replace(/\.$/, '')}${position}.`, {
       ...(error.next !== undefined && { next: error.next }),
       cause: error.cause,
@@ -100,6 +98,26 @@ export async function describeQuery(
 
 /** A cursor does not accept these statements, so they run as they are. */
 const RUN_PLAIN: readonly string[] = ['show', 'explain'];
+const DECLARED = 'declare sluice_rows no scroll cursor for ';
+const WRAPPED = 'select * from (';
+
+/** The first rows of a statement, or with 0 only its columns. The database does not read the others. */
+async function firstRows(
+  { isRemote }: Pick<Warehouse, 'isRemote'>,
+  statement: string,
+  count: number,
+  run: RunText,
+): Promise<TextResult> {
+  if (RUN_PLAIN.includes(firstWord(statement))) {
+    const { fields, rows } = await run(statement);
+    return { fields, rows: rows.slice(0, count) };
+  }
+  // Another process does not keep a cursor for this one. The line break is needed because the statement may end in a
+  // comment.
+  if (isRemote) return run(`${WRAPPED}${withoutEnd(statement)}\n) as "query" limit ${count}`);
+  await run(`${DECLARED}${statement}`);
+  return run(`fetch ${count} from sluice_rows`);
+}
 
 const withoutEnd = (statement: string): string => {
   const text = statement.trimEnd();
@@ -240,7 +258,7 @@ function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
     });
   }
   if (isStatementFault) {
-    return new UsageError(`The database refuses the query: ${message}.`, {
+    return new UsageError(inPlainWords(`The database refuses the query: ${message}.`), {
       next: hint ?? 'Correct the query; sluice docs tables prints the tables and their columns.',
       cause: error,
     });
