@@ -28,11 +28,11 @@ export async function loggedCosts(
   );
 }
 
-/** Returns the points that the log charged for these runs' requests. */
-export async function chargedFor(books: ReconcileDb, runIds: readonly string[]): Promise<number> {
+/** Returns the points of these runs' requests: as charged by the log if known, otherwise by the price list. */
+export async function pointsOfRuns(books: ReconcileDb, runIds: readonly string[]): Promise<number> {
   const { requests } = reconcileTables(books);
   const { rows } = await sql<{ points: string }>`
-    select coalesce(sum(charged), 0) as points from ${requests} where run_id = any(${arrayLiteral(runIds)}::bigint[])`.execute(
+    select coalesce(sum(coalesce(charged, points)), 0) as points from ${requests} where run_id = any(${arrayLiteral(runIds)}::bigint[])`.execute(
     books.db,
   );
   return Number(rows[0]?.points ?? 0);

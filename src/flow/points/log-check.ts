@@ -1,13 +1,13 @@
 /** Reads the request log for limits in points: the cost of calls, the balance of the account and the end of the log. */
 import { balanceSince, readBalance, saveBalance } from '../../control/budget/balance.ts';
 import {
-  chargedFor,
   headerBalances,
   type LoggedCost,
   loggedCosts,
   newestStart,
   onlyStart,
   outstandingBeside,
+  pointsOfRuns,
   settleCharged,
   tokenOf,
 } from '../../ledger/log-costs.ts';
@@ -25,7 +25,7 @@ import {
 } from '../run/read-request-log.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** The outcome of a read, and the charges for log reads that were not counted yet. */
+/** The outcome of a read, and the change of the points of all log reads, by their charges or the price list. */
 export interface LogCheckResult {
   readonly outcome: 'read' | 'failed' | 'refused';
   readonly points: number;
@@ -47,8 +47,8 @@ export class LogCheck {
   readonly #context: LogChecking;
   /** Runs of the reads so far. */
   readonly #reads: string[] = [];
-  /** Charges for the reads that were counted already. */
-  #countedCharges = 0;
+  /** Points of the reads that were counted already. */
+  #countedPoints = 0;
   #problem: string | null = null;
   #tokenId: string | undefined;
   #hasToken = false;
@@ -157,9 +157,9 @@ export class LogCheck {
   }
 
   async #checked(read: LogRead): Promise<LogCheckResult> {
-    const charged = await this.#retry(() => chargedFor(this.#context.warehouse, this.#reads));
-    const points = charged - this.#countedCharges;
-    this.#countedCharges = charged;
+    const total = await this.#retry(() => pointsOfRuns(this.#context.warehouse, this.#reads));
+    const points = total - this.#countedPoints;
+    this.#countedPoints = total;
     return { outcome: read.isUsable ? 'read' : read.isRefused ? 'refused' : 'failed', points };
   }
 
