@@ -37,7 +37,7 @@ export async function runSyncs(
   for (const sync of leftOut) effects.onNotice({ level: 'warn', sync, message: NO_DAYS });
   if (definitions.some((definition) => queriesOf(definition).length > 0))
     await retryTransient(() => checkQueries(warehouse, definitions), effects);
-  const limits = { maxPoints: options.maxPoints, planPoints: plan?.most };
+  const limits = { maxPoints: options.maxPoints, planPoints: plan?.most, cap: options.cap?.budget };
   const budget = await invocationBudget(warehouse, config.budget, limits, effects).catch((error: unknown) => {
     throw toUserError(error);
   });
@@ -69,6 +69,7 @@ export async function runSyncs(
     }
   } finally {
     await invocation.close();
+    await options.cap?.endInvocation(warehouse, startedAt);
   }
   await statistics.finish(signal);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };

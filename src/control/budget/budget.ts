@@ -28,6 +28,8 @@ export interface InvocationLimits {
   readonly maxPoints?: number | undefined;
   /** The most that a saved plan promises. */
   readonly planPoints?: number | undefined;
+  /** The limit of all invocations of this process together. */
+  readonly cap?: MeteredBudget | undefined;
 }
 
 /**
@@ -37,14 +39,14 @@ export interface InvocationLimits {
 export async function invocationBudget(
   warehouse: Warehouse,
   { perRun, perDay, perMonth, keep }: Budget,
-  { maxPoints, planPoints }: InvocationLimits,
+  { maxPoints, planPoints, cap }: InvocationLimits,
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
   const limits: Limit[] = [];
   if (planPoints !== undefined) limits.push({ what: 'the most of the saved plan', points: planPoints, spent: 0 });
   if (maxPoints !== undefined) limits.push({ what: '--max-points', points: maxPoints, spent: 0 });
   if (perRun !== undefined) limits.push({ what: 'budget.per_run', points: perRun, spent: 0 });
-  const own = openBudget(limits);
+  const own = cap ? bothBudgets(cap, openBudget(limits)) : openBudget(limits);
 
   const limitsOfPeriods = openPeriodLimits(warehouse, periodLimits({ perDay, perMonth }), effects.now);
   const balance = keep === undefined ? undefined : openBalanceLimit(warehouse, keep, effects);

@@ -1,6 +1,7 @@
 /** The input of one sync: what the caller wants, and what its process shares with other syncs. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
+import type { SpendingCap } from '../../control/budget/spending-cap.ts';
 import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
 import type { SpooledFiles } from '../../recovery/spool/spool.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
@@ -23,6 +24,8 @@ export interface SyncOptions {
   readonly to?: string;
   /** Most points that this invocation may spend. */
   readonly maxPoints?: number;
+  /** Most points that all invocations with this cap may spend together. */
+  readonly cap?: SpendingCap;
   /** Count answers as lost that may be in spools that cannot be found; `in_doubt` then decides about their requests. */
   readonly abandonSpool?: boolean;
   /** Most requests of each sync, as a sample; the runs never count as complete. */
@@ -33,7 +36,7 @@ export interface SyncOptions {
 
 export interface SyncRun {
   readonly definition: SyncDefinition;
-  readonly options: Omit<SyncOptions, 'names' | 'maxPoints' | 'plan'> & Pick<PlanOptions, 'invokedAt'>;
+  readonly options: Omit<SyncOptions, 'names' | 'maxPoints' | 'cap' | 'plan'> & Pick<PlanOptions, 'invokedAt'>;
   readonly budget: MeteredBudget;
   readonly rowCounter: RowCounter;
   /** Answers of all syncs that were on disk at the start. */
