@@ -1,4 +1,5 @@
 /** The environment of a command: the process as values and functions, so that tests can replace it. */
+import type { Readable } from 'node:stream';
 import type { Channel } from './terminal/channel.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Redactor } from '../telemetry/redact-secrets.ts';
@@ -14,8 +15,8 @@ export interface Host {
   readonly out: Channel;
   /** The channel for progress, logs and errors. */
   readonly err: Channel;
-  /** Reads all of standard input as text. */
-  readonly readInput: () => Promise<string>;
+  /** Standard input. */
+  readonly input: Readable;
   /** Asks the user at the terminal; undefined if there is none. */
   readonly ask: Ask | undefined;
   /** Contains the secrets of the environment; commands add those of the config. */

@@ -1,6 +1,5 @@
 /** The process around a command line: arguments, streams, signals and the exit code. */
 import { randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, TransientError } from '../errors.ts';
 import { createRedactor, secretsIn } from '../telemetry/redact-secrets.ts';
@@ -38,7 +37,7 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
     cwd: process.cwd(),
     out,
     err,
-    readInput: () => text(process.stdin),
+    input: process.stdin,
     ask: askerOf({ input: process.stdin, output: err, signal }),
     redactor,
     signal,

@@ -1,4 +1,5 @@
 /** Runs a command line inside the test's own process. */
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { createRedactor, secretsIn } from '../../src/telemetry/redact-secrets.ts';
@@ -55,7 +56,7 @@ async function runHere(words: readonly string[], options: InProcessOptions): Pro
     cwd: process.cwd(),
     out,
     err,
-    readInput: () => Promise.resolve(input),
+    input: Readable.from([input]),
     ask: answers && ask,
     redactor: createRedactor(secretsIn(env)),
     signal,

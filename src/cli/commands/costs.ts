@@ -1,14 +1,13 @@
 /** `sluice costs`: shows spending with its results, the balance and the forecast, and advises what to do. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import type { BudgetUse } from '../../control/budget/budget-use.ts';
 import type { CostCell, CostGroup, Costs, CostsBy, Verification } from '../../insight/costs.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { csv } from '../terminal/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import type { EndpointPrice } from '../text/prices.ts';
+import type { CostReport } from '../text/costs-text.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
@@ -77,15 +76,11 @@ export const costs = command({
       context.out.write(context.redactor.redact(csvText(cells)));
       return 0;
     }
-    const found = await withWarehouseToRead(context, config, (warehouse) => read(config, warehouse, since));
-    const [{ adviceOf }, { costsText }] = await Promise.all([
-      import('../text/cost-advice.ts'),
+    const [found, { costsText }] = await Promise.all([
+      withWarehouseToRead(context, config, (warehouse) => readCostReport(config, warehouse, since)),
       import('../text/costs-text.ts'),
     ]);
-    const advice = adviceOf(found.costs, config, found.now);
-    show(context, 'costs/1', { ...found.costs, budgets: found.budgets, prices: found.prices, next: advice }, () =>
-      costsText({ ...found, advice }, context.out),
-    );
+    show(context, 'costs/1', costsResult(found), () => costsText(found, context.out));
     return 0;
   },
 });
@@ -165,25 +160,32 @@ async function cellsOf(warehouse: Warehouse, since: string | undefined): Promise
   return readCostCells(warehouse, since);
 }
 
-interface Found {
-  /** By the database's clock. */
-  readonly now: Date;
-  readonly costs: Costs;
-  readonly prices: readonly EndpointPrice[];
-  readonly budgets: readonly BudgetUse[];
-}
+/** The report as `--json` prints it. */
+export const costsResult = ({ costs, budgets, prices, advice }: CostReport) => ({
+  ...costs,
+  budgets,
+  prices,
+  next: advice,
+});
 
-async function read(config: Config, warehouse: Warehouse, since: string | undefined): Promise<Found> {
+/** The costs since a UTC day, or from the beginning. */
+export async function readCostReport(
+  config: Config,
+  warehouse: Warehouse,
+  since: string | undefined,
+): Promise<CostReport> {
   const now = warehouse.clock.now();
-  const [{ NOT_SPENT, readCosts }, { endpointPrices }, { readBudgetUse }] = await Promise.all([
+  const [{ NOT_SPENT, readCosts }, { adviceOf }, { endpointPrices }, { readBudgetUse }] = await Promise.all([
     import('../../insight/costs.ts'),
+    import('../text/cost-advice.ts'),
     import('../text/prices.ts'),
     import('../../control/budget/budget-use.ts'),
   ]);
-  if (!(await hasSchema(warehouse))) return { now, costs: nothing(since, NOT_SPENT), prices: [], budgets: [] };
-  const costs = await readCosts(warehouse, since, now);
-  const prices = await endpointPrices(warehouse, config, costs);
-  return { now, costs, prices, budgets: await readBudgetUse(warehouse, config.budget, now) };
+  const isCreated = await hasSchema(warehouse);
+  const costs = isCreated ? await readCosts(warehouse, since, now) : nothing(since, NOT_SPENT);
+  const prices = isCreated ? await endpointPrices(warehouse, config, costs) : [];
+  const budgets = isCreated ? await readBudgetUse(warehouse, config.budget, now) : [];
+  return { now, costs, prices, budgets, advice: adviceOf(costs, config, now) };
 }
 
 const nothing = (since: string | undefined, verification: Verification): Costs => ({

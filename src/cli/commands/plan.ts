@@ -91,15 +91,11 @@ export const plan = command({
       return explainRequests(context, config, names, options);
     }
     const made = await withWarehouse(context, config, async (warehouse) => {
-      const [{ quoteSyncs, summarizePlan }, { makeSavedPlan }, { ensureSchema }] = await Promise.all([
-        import('../../flow/forecast/quote-syncs.ts'),
+      const [{ quotePlan }, { makeSavedPlan }] = await Promise.all([
+        import('./plan/quote-plan.ts'),
         import('../../flow/saved-plan/save-plan.ts'),
-        import('../../warehouse/migrate/migrate.ts'),
       ]);
-      await ensureSchema(warehouse);
-      const now = warehouse.clock.now();
-      const quoted = await quoteSyncs(warehouse, config, names, options, now);
-      const planned = await summarizePlan(warehouse, config, quoted, now);
+      const { planned, quoted, now } = await quotePlan(warehouse, config, names, options);
       return { planned, saved: await makeSavedPlan(warehouse, config, quoted, options, now) };
     });
     const { output } = args;

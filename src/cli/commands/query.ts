@@ -1,7 +1,8 @@
 /** `sluice query`: runs read-only SQL on the warehouse and prints a table, JSON or CSV. */
+import { text } from 'node:stream/consumers';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import type { QueryResult } from '../../warehouse/connect/query.ts';
+import type { QueryOptions, QueryResult } from '../../warehouse/connect/query.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -30,8 +31,10 @@ export const query = command({
   run: async ({ sql, csv: asCsv, config: flag }, context) => {
     if (asCsv && context.json) throw new UsageError('query: --csv and --json were both given; one is allowed');
     const config = await readConfig(context, flag);
-    const statement = sql === '-' ? await context.readInput() : sql;
-    const result = await withWarehouseToRead(context, config, (warehouse) => ask(warehouse, statement, context.signal));
+    const statement = sql === '-' ? await text(context.input) : sql;
+    const result = await withWarehouseToRead(context, config, (warehouse) =>
+      askWarehouse(warehouse, statement, { signal: context.signal }),
+    );
     context.status.clear();
     for (const part of partsOf(result, asCsv, context)) context.out.write(part);
     if (context.out.isTerminal && !asCsv && !context.json) context.log.info(withNoun(result.rows.length, 'row'));
@@ -39,10 +42,15 @@ export const query = command({
   },
 });
 
-async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal): Promise<QueryResult> {
+/** The result of a read-only statement. If it names an unknown table, the error suggests one, or says that there are none. */
+export async function askWarehouse(
+  warehouse: Warehouse,
+  statement: string,
+  options: QueryOptions,
+): Promise<QueryResult> {
   const { readOnlyQuery } = await import('../../warehouse/connect/query.ts');
   try {
-    return await readOnlyQuery(warehouse, statement, { signal });
+    return await readOnlyQuery(warehouse, statement, options);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     if (await isEmpty(warehouse))

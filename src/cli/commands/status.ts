@@ -75,7 +75,7 @@ export const status = command({
   run: async ({ config: flag, watch, marks, since }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
-      const { found, now } = await readAll(config, context, { isWatched: watch, withMarks: marks, since });
+      const { found, now } = await readFullStatus(config, context, { isWatched: watch, withMarks: marks, since });
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, 'status/1', { ...found, syncs: found.syncs.map(withRetryable) }, () =>
@@ -119,7 +119,12 @@ async function changesSince(warehouse: Warehouse, run: string): Promise<readonly
   return readRowChanges(warehouse, { after: id, through: null, sync: null });
 }
 
-async function readAll(config: Config, context: Context, { isWatched, withMarks, since }: StatusOptions) {
+/** The status of all syncs, and the clock that its times are compared with. */
+export async function readFullStatus(
+  config: Config,
+  context: Context,
+  { isWatched, withMarks, since }: StatusOptions,
+): Promise<{ readonly found: Found; readonly now: () => Date }> {
   let { now } = context;
   // Opened each time, so that other processes can use an embedded warehouse in between.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {

@@ -20,11 +20,13 @@ import { CONFIDENCE } from './plan-text.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
 
-export interface CostsTextInput {
+/** The costs with what helps to judge them. */
+export interface CostReport {
   readonly costs: Costs;
   readonly prices: readonly EndpointPrice[];
   readonly budgets: readonly BudgetUse[];
   readonly advice: readonly string[];
+  /** By the database's clock. */
   readonly now: Date;
 }
 
@@ -34,7 +36,7 @@ const MOST_RUNS = 5;
 const MOST_FAILURES = 10;
 
 /** The text, with a line break at the end. */
-export function costsText({ costs, prices, budgets, advice, now }: CostsTextInput, channel: Channel): string {
+export function costsText({ costs, prices, budgets, advice, now }: CostReport, channel: Channel): string {
   const { total, syncs, since } = costs;
   const from = since === null ? '' : ` since ${since}`;
   if (total.requests === 0 && syncs.length === 0)
