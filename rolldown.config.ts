@@ -8,6 +8,7 @@ import { defineConfig } from 'rolldown';
 /** Packages that have data files, load code by name, must exist once in a process, or are rarely needed. */
 const NOT_BUNDLED = [
   '@electric-sql/pglite',
+  '@modelcontextprotocol/server',
   '@opentelemetry/api',
   'cheerio',
   'pg',

@@ -68,8 +68,8 @@ export async function runSyncs(
       }
     }
   } finally {
-    await invocation.close();
     await options.cap?.endInvocation(warehouse, startedAt);
+    await invocation.close();
   }
   await statistics.finish(signal);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };

@@ -86,6 +86,11 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/query.ts')).query,
   },
   {
+    name: 'mcp',
+    summary: 'Serve the warehouse to AI assistants over the Model Context Protocol.',
+    load: async () => (await import('./commands/mcp/mcp.ts')).mcp,
+  },
+  {
     name: 'report',
     summary: 'Write one HTML page with spending, freshness, coverage and quality.',
     load: async () => (await import('./commands/report.ts')).report,

@@ -44,6 +44,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   'syncs.ts': { values: ['config', 'warehouse', 'control', 'plan', 'flow', 'sync.ts'], types: ['ledger'] },
   insight: { values: ['warehouse', 'ledger', 'recovery'] },
   report: { values: ['service', 'warehouse'] },
+  mcp: { values: ['service', 'config', 'warehouse'] },
   monitor: { values: ['warehouse', 'ledger', 'control'] },
   alerts: { values: ['service', 'warehouse', 'ledger', 'control'], types: ['config'] },
   engine: { values: ['service', 'config', 'warehouse', 'ledger', 'control', 'flow', 'sync.ts'] },
@@ -59,6 +60,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
       'monitor',
       'alerts',
       'insight',
+      'mcp',
       'telemetry',
       ...MACHINERY,
       ...COMPOSERS,
@@ -91,6 +93,8 @@ const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
   'd3-scale': ['report'],
   'd3-shape': ['report'],
   yargs: ['cli', 'main.ts'],
+  '@modelcontextprotocol/server': ['mcp'],
+  '@modelcontextprotocol/server/stdio': ['mcp'],
 };
 
 let files: readonly SourceFile[] = [];

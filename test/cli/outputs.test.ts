@@ -43,6 +43,7 @@ syncs:
 const OTHERS: Readonly<Record<string, string>> = {
   complete: 'words',
   dbt: 'the sources of dbt as JSON, in test/cli/dbt.test.ts',
+  mcp: 'messages of its protocol, in test/mcp',
   schema: 'a JSON Schema',
   start: 'the output of sync',
   worker: 'the lines of schedule, in test/engine/observability.test.ts',

@@ -20,6 +20,8 @@ export interface RunOptions {
   /** Nothing else of the test's own environment reaches the program but PATH. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Leaves the input open after that. */
+  readonly keepsInput?: boolean;
   /** Runs the sources instead of the bundle, for tests of what a checkout does. */
   readonly fromSources?: boolean;
   /** Options of Node itself. */
@@ -34,7 +36,10 @@ export interface Running {
 }
 
 /** Starts the program. */
-export function start(words: readonly string[], { cwd, env = {}, input, node = [], fromSources }: RunOptions): Running {
+export function start(
+  words: readonly string[],
+  { cwd, env = {}, input = '', keepsInput, node = [], fromSources }: RunOptions,
+): Running {
   const { main, cache } = fromSources === true ? SOURCES : built;
   const child = spawn(process.execPath, [...node, main, ...words], {
     cwd,
@@ -42,7 +47,8 @@ export function start(words: readonly string[], { cwd, env = {}, input, node = [
     stdio: 'pipe',
   });
   child.stdin.on('error', () => undefined);
-  child.stdin.end(input ?? '');
+  child.stdin.write(input);
+  if (keepsInput !== true) child.stdin.end();
   const ended = (async (): Promise<Ran> => {
     const [out, err, [code]] = await Promise.all([
       text(child.stdout),

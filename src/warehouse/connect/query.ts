@@ -34,11 +34,7 @@ type Queried = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
  * Throws a UsageError if the text is not one read-only statement or the database refuses it, and a TransientError if
  * the statement was stopped or the database could not run it.
  */
-export function readOnlyQuery(
-  warehouse: Queried,
-  statement: string,
-  options: QueryOptions = {},
-): Promise<QueryResult> {
+export function readOnlyQuery(warehouse: Queried, statement: string, options: QueryOptions = {}): Promise<QueryResult> {
   return asReader(warehouse, statement, options, async (run) => {
     const { mostRows } = options;
     const read = mostRows === undefined ? run(statement) : firstRows(warehouse, statement, mostRows, run);
@@ -75,10 +71,7 @@ export interface DescribedColumn {
  * The columns of a read-only statement. The database prepares the statement and checks its rights but reads no row.
  * Throws the errors of `readOnlyQuery`, with the position in the statement if the database reports one.
  */
-export async function describeQuery(
-  warehouse: Queried,
-  statement: string,
-): Promise<readonly DescribedColumn[]> {
+export async function describeQuery(warehouse: Queried, statement: string): Promise<readonly DescribedColumn[]> {
   try {
     return await asReader(warehouse, statement, {}, async (run) => {
       const { fields } = await firstRows(warehouse, statement, 0, run);

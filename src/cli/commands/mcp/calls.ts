@@ -1,0 +1,118 @@
+/** The functions behind the tools of `sluice mcp`. Each call reads the config and opens the warehouse for itself. */
+import pLimit from 'p-limit';
+import type { Config } from '../../../config/definition.ts';
+import { embeddedFolder } from '../../../config/values/paths.ts';
+import { openSpendingCap } from '../../../control/budget/spending-cap.ts';
+import { EXIT, HeldError, SluiceError } from '../../../errors.ts';
+import { listQuarantine } from '../../../ledger/quarantine.ts';
+import type { Readings } from '../../../mcp/data-tools.ts';
+import type { RunSyncs } from '../../../mcp/sync-tool.ts';
+import { toUserError } from '../../../warehouse/connect/retry-transient.ts';
+import type { Context } from '../../context.ts';
+import { requireToken } from '../../credential.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../../open.ts';
+import { failureOf } from '../../text/failure.ts';
+import { costsResult, readCostReport } from '../costs.ts';
+import { quotePlan } from '../plan/quote-plan.ts';
+import { askWarehouse } from '../query.ts';
+import { readFullStatus } from '../status.ts';
+import { runWithProgress } from '../sync.ts';
+
+type Work<T> = (config: Config, context: Context) => Promise<T>;
+
+/** The readings. An embedded warehouse has one owner, so its readings wait for one another. */
+export function readings(context: Context, flag: string | undefined): Readings {
+  const oneAtATime = pLimit(1);
+  const read = async <T>(signal: AbortSignal, work: Work<T>): Promise<T> => {
+    const own = contextOf(context, signal);
+    const config = await readConfig(own, flag);
+    const reading = (): Promise<T> => {
+      own.signal.throwIfAborted();
+      return work(config, own);
+    };
+    return embeddedFolder(config.warehouse.url.reveal()) === undefined ? reading() : oneAtATime(reading);
+  };
+  return {
+    query: (sql, mostRows, signal) =>
+      read(signal, (config, own) =>
+        withWarehouseToRead(own, config, (warehouse) => askWarehouse(warehouse, sql, { mostRows, signal: own.signal })),
+      ),
+    status: (signal) =>
+      read(signal, async (config, own) => {
+        const { found } = await readFullStatus(config, own, { isWatched: false, withMarks: false, since: undefined });
+        return found;
+      }),
+    costs: (since, signal) =>
+      read(signal, async (config, own) =>
+        costsResult(await withWarehouseToRead(own, config, (warehouse) => readCostReport(config, warehouse, since))),
+      ),
+    plan: (names, signal) =>
+      read(signal, async (config, own) => {
+        const { planned } = await withWarehouseToRead(own, config, (warehouse) =>
+          quotePlan(warehouse, config, names, { refresh: false }),
+        );
+        return planned;
+      }),
+    quarantine: (most, signal) =>
+      read(signal, (config, own) =>
+        withWarehouseToRead(own, config, async (warehouse) =>
+          (await hasSchema(warehouse)) ? listQuarantine(warehouse, most) : [],
+        ),
+      ),
+  };
+}
+
+/** Runs syncs, one call at a time, as long as the cap of all calls leaves points. */
+export function syncsUnderCap(context: Context, flag: string | undefined, points: number): RunSyncs {
+  const cap = openSpendingCap('--max-points of this server', points);
+  let isRunning = false;
+  return async (names, maxPoints, signal) => {
+    const { spent, left } = await cap.use();
+    if (left <= 0)
+      throw new SluiceError(EXIT.budget, `--max-points of this server is ${points}, and ${spent} points are spent`, {
+        next: 'Ask the user to restart the server with more points. Requests that are left stay planned.',
+      });
+    if (isRunning)
+      throw new HeldError('another call of sync is in progress on this server', { next: 'Wait for its result.' });
+    isRunning = true;
+    try {
+      const own = contextOf(context, signal);
+      const config = await readConfig(own, flag);
+      requireToken(config);
+      const options = {
+        names,
+        refresh: false,
+        failOnTruncated: false,
+        cap,
+        ...(maxPoints !== undefined && { maxPoints }),
+      };
+      const summary = await runWithProgress(own, config, options);
+      const note = meaningOf(summary.exitCode);
+      return { result: { cap: await cap.use(), ...summary }, note, isError: note !== undefined };
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
+/** The context of one call, whose signal also aborts when the client cancels the call. */
+const contextOf = (context: Context, signal: AbortSignal): Context => ({
+  ...context,
+  signal: AbortSignal.any([context.signal, signal]),
+});
+
+/** The error for a model: what was found, what is allowed, the next step, and the meaning of the exit code. */
+export function failureText({ log, redactor }: Pick<Context, 'log' | 'redactor'>, error: unknown): string {
+  const { message, next, exitCode, stack } = failureOf(toUserError(error), redactor.redact);
+  if (stack !== undefined) log.error(message, { stack });
+  const code = `(exit code ${exitCode}: ${exitCodes.find((it) => it.code === exitCode)?.short})`;
+  return [message, next, code].filter((line) => line !== '').join('\n');
+}
+
+/** What the exit code of a run means, and the next step. */
+const meaningOf = (exitCode: number): string | undefined =>
+  exitCodes
+    .filter(({ code }) => code === exitCode && code !== EXIT.complete)
+    .map(({ short, meaning, next }) => `Exit code ${exitCode}: ${short}. ${meaning} ${next}`)
+    .at(0);
