@@ -191,6 +191,8 @@ function settings(schema: string, timeoutMs: number | undefined): string {
     extra_float_digits: '1',
     // Plans for all rows of a cursor, not for the first ones.
     cursor_tuple_fraction: '1',
+    // A table is read from its beginning, also while another session reads it.
+    synchronize_seqscans: 'off',
   };
   return `select ${Object.entries(all)
     .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`)
@@ -246,6 +248,11 @@ function distinct(names: readonly string[]): string[] {
   });
 }
 
+/** Postgres: the user lacks a right. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
+const QUERY_NEXT = 'Correct the query; sluice docs tables prints the tables and their columns.';
+
 /** A code of the server. Other codes are of the connection. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -269,8 +276,9 @@ function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
     });
   }
   if (isStatementFault) {
+    const isForbidden = code === INSUFFICIENT_PRIVILEGE;
     return new UsageError(`The database refuses the query: ${message}.`, {
-      next: hint ?? 'Correct the query; sluice docs tables prints the tables and their columns.',
+      next: isForbidden ? GRANT_NEXT : (hint ?? QUERY_NEXT),
       cause: error,
     });
   }

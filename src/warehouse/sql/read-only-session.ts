@@ -3,7 +3,6 @@
  * result.
  */
 import type { Pool, PoolClient, QueryArrayConfig } from 'pg';
-import { streamOf } from './cursor.ts';
 
 export interface TextResult {
   readonly fields: readonly { readonly name: string; readonly oid: number }[];
@@ -28,6 +27,23 @@ export type TextSession = <T>(
   work: (run: RunText, stream: StreamText) => Promise<T>,
   signal?: AbortSignal,
 ) => Promise<T>;
+
+const CURSOR = 'sluice_read';
+/** Rows per fetch: few, because one row may contain a page of megabytes. */
+const MOST_ROWS = 100;
+
+/** Streams results through a cursor of the transaction in which `run` works. */
+export const streamOf = (run: RunText): StreamText =>
+  async function* stream(statement, parameters): AsyncGenerator<TextResult, void> {
+    await run(`declare ${CURSOR} no scroll cursor for ${statement}`, parameters);
+    // The first fetch has one row, to get the columns soon. The size of the rows is unknown.
+    for (let count = 1; ; count = MOST_ROWS) {
+      const part = await run(`fetch ${count} from ${CURSOR}`);
+      yield part;
+      if (part.rows.length < count) break;
+    }
+    await run(`close ${CURSOR}`);
+  };
 
 const raw = (text: string): string => text;
 
