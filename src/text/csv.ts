@@ -21,7 +21,8 @@ export const csvRecord = (values: readonly unknown[]): string => values.map(fiel
 
 function field(value: unknown): string {
   if (value === null || value === undefined) return '';
-  const text =
-    value instanceof Date ? value.toISOString() : typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'string' ? value : value instanceof Date ? value.toISOString() : jsonOf(value);
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+const jsonOf = (value: unknown): string => (typeof value === 'bigint' ? value.toString() : JSON.stringify(value));
