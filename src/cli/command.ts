@@ -19,7 +19,7 @@ export interface Positional {
   /** The allowed words; absent if any word is allowed. */
   readonly choices?: readonly string[];
   /** The names that completion offers for it, apart from the choices. */
-  readonly completes?: 'syncs' | 'endpoints';
+  readonly completes?: 'syncs' | 'endpoints' | 'tables';
 }
 export type Positionals = Readonly<Record<string, Positional>>;
 

@@ -86,6 +86,11 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/query.ts')).query,
   },
   {
+    name: 'export',
+    summary: 'Write tables to Parquet, CSV or JSON lines files.',
+    load: async () => (await import('./commands/export/export.ts')).exportTables,
+  },
+  {
     name: 'report',
     summary: 'Write one HTML page with spending, freshness, coverage and quality.',
     load: async () => (await import('./commands/report.ts')).report,

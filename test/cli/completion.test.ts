@@ -78,6 +78,8 @@ describe('what is offered', () => {
     [['check', '--config', '=', 's'], [':files']],
     [['init', '--dir', ''], [':folders']],
     [['init', 'photoshare.user.posts', 'photoshare'], ['photoshare.user']],
+    [['export', 'sec_filing_items', 'sec_filing_i'], ['sec_filing_inc_states']],
+    [['export', 'sec_filing_ov'], ['sec_filing_overview']],
     [['query', ''], []],
     [['none', ''], []],
   ])('for %j is %j', async (typed, words) => {

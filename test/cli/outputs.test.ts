@@ -186,6 +186,7 @@ it('commands that read print what their schemas declare', SLOW, async () => {
   await expectOutput('costs-tune', 0, ['costs', '--tune']);
   await expectOutput('report', 0, ['report']);
   await expectOutput('query', 0, ['query', 'table pronet_groups']);
+  await expectOutput('export', 0, ['export', 'pronet_groups', '--output', at('lake')]);
   await expectOutput('grants', 0, ['grants']);
   // A field that the contract has: nothing is drafted in this checkout.
   await expectOutput('promote', 0, ['promote', 'pronet_groups', 'name', 'text']);

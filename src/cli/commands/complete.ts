@@ -30,7 +30,7 @@ export const complete = command({
 /** The names that start with the typed prefix and are not on the command line yet. */
 async function namesFor({ names }: CompletionOffer, context: Context): Promise<CompletionWord[]> {
   if (!names) return [];
-  const all = names.kind === 'syncs' ? await syncsOf(names.config, context) : await endpoints();
+  const all = await { syncs: () => syncsOf(names.config, context), endpoints, tables: relations }[names.kind]();
   return all.filter(({ word }) => word.startsWith(names.prefix) && !names.typed.includes(word));
 }
 
@@ -47,4 +47,12 @@ async function syncsOf(config: string | undefined, { env }: Context): Promise<Co
 async function endpoints(): Promise<CompletionWord[]> {
   const { catalog } = await import('../../service/catalog.ts');
   return catalog.map(({ name, about }) => ({ word: name, about }));
+}
+
+async function relations(): Promise<CompletionWord[]> {
+  const [{ tables }, { views }] = await Promise.all([
+    import('../../warehouse/schema/tables.ts'),
+    import('../../warehouse/schema/views/views.ts'),
+  ]);
+  return [...tables, ...views].map(({ name, about }) => ({ word: name, about }));
 }
