@@ -86,6 +86,21 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/query.ts')).query,
   },
   {
+    name: 'endpoints',
+    summary: 'List what can be requested, or show the fields of an endpoint.',
+    load: async () => (await import('./commands/catalog/endpoints.ts')).endpoints,
+  },
+  {
+    name: 'tables',
+    summary: 'List the tables and views, or show the columns of one.',
+    load: async () => (await import('./commands/catalog/tables.ts')).tables,
+  },
+  {
+    name: 'describe',
+    summary: 'Show what feeds a table, a column or a view, and what an endpoint or a sync feeds.',
+    load: async () => (await import('./commands/catalog/describe.ts')).describe,
+  },
+  {
     name: 'report',
     summary: 'Write one HTML page with spending, freshness, coverage and quality.',
     load: async () => (await import('./commands/report.ts')).report,

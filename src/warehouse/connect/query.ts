@@ -241,7 +241,7 @@ function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
   }
   if (isStatementFault) {
     return new UsageError(`The database refuses the query: ${message}.`, {
-      next: hint ?? 'Correct the query; sluice docs tables prints the tables and their columns.',
+      next: hint ?? 'Correct the query; sluice tables lists the tables, and their columns with a name.',
       cause: error,
     });
   }
