@@ -97,7 +97,7 @@ export const commands: readonly LazyCommand[] = [
   },
   {
     name: 'describe',
-    summary: 'Show what feeds a table, a column or a view, and what an endpoint or a sync feeds.',
+    summary: 'Show what feeds a table or column, and what an endpoint or sync feeds.',
     load: async () => (await import('./commands/catalog/describe.ts')).describe,
   },
   {

@@ -10,15 +10,7 @@ import {
   viewsReading,
 } from './relations.ts';
 import type { Subject } from './subject.ts';
-import {
-  feedsOfSync,
-  feedsRelation,
-  type LinkedSync,
-  linkedTo,
-  linksOf,
-  readsOfSync,
-  type SyncLink,
-} from './sync-uses.ts';
+import { feedsOfSync, isFeedOf, type LinkedSync, linkedTo, linksOf, readsOfSync, type SyncLink } from './sync-uses.ts';
 
 export interface Description {
   readonly kind: 'endpoint' | 'column' | 'sync' | DictionaryEntry['kind'];
@@ -78,14 +70,14 @@ export function describeSubject(subject: Subject<LinkedSync>, syncs: readonly Li
     }
     case 'relation': {
       const { table, kind, about } = subject.entry;
-      return { kind, name: table, about, feeds: feedsInto(table), ...aroundRelation(table, syncs) };
+      return { kind, name: table, about, ...aroundRelation(table, feedsInto(table), syncs) };
     }
     case 'column': {
       const { entry, column } = subject;
       const { table } = entry;
       const about = entry.columns.find(({ name }) => name === column)?.about ?? '';
       const feeds = entry.kind === 'view' ? feedsInto(table) : feedsIntoColumn(table, column);
-      return { kind: 'column', name: `${table}.${column}`, about, feeds, ...aroundRelation(table, syncs) };
+      return { kind: 'column', name: `${table}.${column}`, about, ...aroundRelation(table, feeds, syncs) };
     }
   }
 }
@@ -96,16 +88,17 @@ const fedBy = (feeds: readonly Feed[]): Pick<Description, 'feeds' | 'views'> => 
   views: viewsReading([...new Set(feeds.map(({ table }) => table))]),
 });
 
-/** What a table or view reads, and what reads it. */
+/** What a table or view reads, and what reads it. `feeds` feed it, or one of its columns. */
 function aroundRelation(
   relation: string,
+  feeds: readonly Feed[],
   syncs: readonly LinkedSync[] | undefined,
-): Pick<Description, 'reads' | 'views' | 'syncs' | 'links'> {
+): Pick<Description, 'reads' | 'feeds' | 'views' | 'syncs' | 'links'> {
   const views = viewsReading([relation]);
   const names = [relation, ...views.map(({ view }) => view)];
-  const feeding = syncs?.filter((it) => feedsRelation(it, relation));
+  const feeding = syncs?.filter((it) => feeds.some((feed) => isFeedOf(it, feed)));
   const reading = syncs?.filter((it) => readsOfSync(it).some((name) => names.includes(name)));
-  return { reads: readsOf(relation), views, ...syncsAround(syncs, feeding, reading, names) };
+  return { reads: readsOf(relation), feeds, views, ...syncsAround(syncs, feeding, reading, names) };
 }
 
 /** These syncs with the links that lead to the feeding ones, that pass the relations, and that lead on from the reading ones. */

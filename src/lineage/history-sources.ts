@@ -20,7 +20,7 @@ export function dailySources(
   return [historySource(daily, key, own, measures)];
 }
 
-/** The sources of the change logs of a row and its lists; none of those of which no column is logged. */
+/** The sources of the change logs of a row and its lists; none if the row reports no logged column. */
 export const changeSources = (root: RootTable, rows: readonly RowSource[]): RowSource[] =>
   [root, ...root.children].flatMap(({ name, changes, key }) =>
     rows

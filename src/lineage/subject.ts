@@ -82,7 +82,7 @@ function findRelation(name: string): FoundRelation | undefined {
 }
 
 function unknownName(name: string, expected: string, known: readonly string[], allNames: string): UsageError {
-  const [near = []] = [name, name.split('.').at(-1) ?? '']
+  const [near = []] = [name, name.split(/[.:]/).at(-1) ?? '']
     .map((it) => nearestNames(it, known))
     .filter(({ length }) => length > 0);
   const nearest = `The nearest ${near.length === 1 ? 'name is' : 'names are'} ${near.join(', ')}. `;

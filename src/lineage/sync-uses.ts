@@ -22,9 +22,11 @@ export const readsOfSync = ({ forEach = [] }: Pick<LinkedSync, 'forEach'>): stri
 
 /** What the answers of a sync feed, without rows that its requests do not ask for. */
 export const feedsOfSync = (sync: LinkedSync): Feed[] =>
-  feedsOfEndpoint(sync.endpoint.name).filter(
-    ({ onlyWith }) => onlyWith.length === 0 || onlyWith.some((name) => mayBeOn(sync, name)),
-  );
+  feedsOfEndpoint(sync.endpoint.name).filter((feed) => isFeedOf(sync, feed));
+
+/** True if answers of the sync have what the feed takes from them. */
+export const isFeedOf = (sync: LinkedSync, { endpoint, onlyWith }: Feed): boolean =>
+  sync.endpoint.name === endpoint && (onlyWith.length === 0 || onlyWith.some((name) => mayBeOn(sync, name)));
 
 /** False if no request of the sync has the switch on. */
 function mayBeOn({ endpoint, request, forEach = [] }: LinkedSync, name: string): boolean {
@@ -38,31 +40,33 @@ function mayBeOn({ endpoint, request, forEach = [] }: LinkedSync, name: string):
   return (request[name] ?? fallback) === true;
 }
 
-/** True if the sync feeds the table, or a table of the view. */
-export function feedsRelation(sync: LinkedSync, relation: string): boolean {
-  const tables = baseTablesOf(relation);
-  return feedsOfSync(sync).some(({ table }) => tables.includes(table));
+/** Every link between two syncs, in the order of the config. */
+export function linksOf(syncs: readonly LinkedSync[]): SyncLink[] {
+  const readers = syncs
+    .map((to) => ({ to, reads: readsOfSync(to), before: namesBefore(to, syncs) }))
+    .filter(({ reads }) => reads.length > 0);
+  return syncs.flatMap((from) => {
+    const fed = new Set(feedsOfSync(from).map(({ table }) => table));
+    return readers.flatMap(({ to, reads, before }) =>
+      reads
+        .filter((via) => baseTablesOf(via).some((table) => fed.has(table)))
+        .map((via) => ({ from: from.name, via, to: to.name, waits: before.has(from.name) })),
+    );
+  });
 }
 
-/** Every link between two syncs, in the order of the config. */
-export const linksOf = (syncs: readonly LinkedSync[]): SyncLink[] =>
-  syncs.flatMap((from) =>
-    syncs.flatMap((to) =>
-      readsOfSync(to)
-        .filter((via) => feedsRelation(from, via))
-        .map((via) => ({ from: from.name, via, to: to.name, waits: waitsFor(to, from.name, syncs) })),
-    ),
-  );
-
-/** True if the sync names the other in `after`, or a sync that waits for it. A config has no cycles of `after`. */
-const waitsFor = ({ after }: LinkedSync, other: string, syncs: readonly LinkedSync[]): boolean =>
-  after.includes(other) || syncs.some((it) => after.includes(it.name) && waitsFor(it, other, syncs));
+/** The syncs that run before this one, by `after` over any number of others. */
+function namesBefore({ after }: LinkedSync, syncs: readonly LinkedSync[]): ReadonlySet<string> {
+  const names = new Set(after);
+  // The set grows while it is visited, to the closure.
+  for (const name of names) for (const other of syncs.find((it) => it.name === name)?.after ?? []) names.add(other);
+  return names;
+}
 
 /** The links that lead to one of these syncs, over any number of others, or with `forward` those that lead on from them. */
 export function linkedTo(links: readonly SyncLink[], names: readonly string[], forward: boolean): SyncLink[] {
   const [start, end] = forward ? (['from', 'to'] as const) : (['to', 'from'] as const);
   const reached = new Set(names);
-  // The set grows while it is visited, to the closure.
   for (const name of reached) for (const link of links) if (link[start] === name) reached.add(link[end]);
   return links.filter((link) => reached.has(link[start]));
 }

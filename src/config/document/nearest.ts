@@ -11,13 +11,13 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   return distance(name.toLowerCase(), found) <= Math.max(2, Math.floor(found.length / 3)) ? found : undefined;
 }
 
-/** The names that are most similar to the name, or whose words are, best first: few enough for a message. */
+/** The names that are most similar to the name, or one of whose words is, best first: few enough for a message. */
 export function nearestNames(name: string, names: readonly string[], most = 5): string[] {
   const wanted = name.toLowerCase();
   if (wanted === '' || wanted.length > LONGEST) return [];
   return names
     .map((known) => ({ known, difference: differenceOf(wanted, known.toLowerCase()) }))
-    .filter(({ difference }) => difference <= 1 / 3)
+    .filter(({ known, difference }) => difference <= 1 / 3 || distance(wanted, known.toLowerCase()) <= 2)
     .toSorted((a, b) => (a.difference === b.difference ? a.known.length - b.known.length : a.difference - b.difference))
     .slice(0, most)
     .map(({ known }) => known);
@@ -26,7 +26,7 @@ export function nearestNames(name: string, names: readonly string[], most = 5): 
 /** Shorter texts occur in any name. */
 const LEAST_PART = 3;
 
-/** The share of characters that differ from the known name, or from one of its words; 0 if it contains the wanted name. */
+/** The share of characters that differ from the name, or from its nearest word; 0 if the name contains the wanted text. */
 const differenceOf = (wanted: string, known: string): number =>
   wanted.length >= LEAST_PART && known.includes(wanted)
     ? 0

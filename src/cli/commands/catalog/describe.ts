@@ -35,6 +35,8 @@ export const describe = command({
       syncsAt(context, flag),
     ]);
     const found = describeSubject(findSubject(name, config.syncs ?? []), config.syncs);
+    if (found.kind !== 'sync' && config.syncs?.some((it) => it.name === name) === true)
+      context.log.info(`a sync has this name too: sluice describe sync:${name}`);
     const result: DescribeResult = { ...found, config: config.file, note: config.note };
     const { descriptionText } = await import('./description-text.ts');
     showGenerated(context, 'describe/1', result, () => descriptionText(result, context.out));
