@@ -209,7 +209,17 @@ describe('on a terminal', () => {
     }
   });
 
+  it('names and requests are complete at 80 columns', async () => {
+    const endpoints = await sluice(['endpoints'], { columns: 80 });
+    for (const { name, method, path } of catalog)
+      expect(endpoints).toMatch(new RegExp(`^${name} +${method} ${path} `, 'm'));
+    expect(endpoints.replaceAll(/\s+/g, ' ')).not.toContain('…');
+    const lines = rowsOf(await sluice(['tables'], { columns: 80 }));
+    expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual([...tables, ...views].map(({ name }) => name));
+  });
+
   it('the meaning of a column is wrapped and not cut', async () => {
+    for (const { name } of tables) expect(await sluice(['tables', name], { columns: 80 })).not.toContain('…');
     const text = await sluice(['tables', 'pronet_users'], { columns: 80 });
     const words = text.replaceAll(/\s+/g, ' ');
     expect(words).toContain('Public handle in the profile’s address; it can change hands,');

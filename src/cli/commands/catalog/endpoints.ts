@@ -4,9 +4,9 @@ import { command } from '../../command.ts';
 import type { EndpointDetails, EndpointFacts } from '../../reference/endpoint-facts.ts';
 import type { Channel } from '../../terminal/channel.ts';
 import { heading, paragraph } from '../../terminal/paragraph.ts';
-import { column, paint, tableOf, withNoun } from '../../terminal/print.ts';
+import { column, paint, withNoun } from '../../terminal/print.ts';
 import { showGenerated } from '../../terminal/show.ts';
-import { wrappedTable } from '../../terminal/wrapped-table.ts';
+import { hasRoom, wrappedTable } from '../../terminal/wrapped-table.ts';
 
 export const endpoints = command({
   about:
@@ -44,15 +44,26 @@ export const endpoints = command({
   },
 });
 
-const listText = (listed: readonly EndpointFacts[], out: Channel): string =>
-  tableOf(listed, out, [
-    column('endpoint', (it) => it.name),
-    column('request', (it) => `${it.method} ${it.path}`),
-    column('returns', (it) => it.returns),
+/** A column for each fact; on a narrow terminal the facts about answers in one column, wrapped. */
+function listText(listed: readonly EndpointFacts[], out: Channel): string {
+  const request = [
+    column('endpoint', ({ name }: EndpointFacts) => name),
+    column('request', ({ method, path }: EndpointFacts) => `${method} ${path}`),
+  ];
+  const answer = [
+    column('returns', ({ returns }: EndpointFacts) => returns),
     column('items', itemsText),
     column('split by', splitText),
     column('first guess', priceText),
-  ]);
+  ];
+  const all = [...request, ...answer];
+  return wrappedTable(listed, out, hasRoom(listed, out, all) ? all : [...request, column('answer', answerText)]);
+}
+
+function answerText(facts: EndpointFacts): string {
+  const split = splitText(facts);
+  return `${facts.returns}, ${itemsText(facts)}${split === '' ? '' : `, split by ${split}`}; ${priceText(facts)}`;
+}
 
 /** The items of an answer. */
 function itemsText({ paging, maxCount }: EndpointFacts): string {

@@ -5,9 +5,9 @@ import type { DictionaryColumn, DictionaryEntry, DictionaryReference } from '../
 import { command } from '../../command.ts';
 import type { Channel } from '../../terminal/channel.ts';
 import { heading, paragraph } from '../../terminal/paragraph.ts';
-import { column, paint, tableOf } from '../../terminal/print.ts';
+import { column, paint } from '../../terminal/print.ts';
 import { showGenerated } from '../../terminal/show.ts';
-import { wrappedTable } from '../../terminal/wrapped-table.ts';
+import { cutTable, hasRoom, wrappedTable } from '../../terminal/wrapped-table.ts';
 import { feedsByEndpoint } from './feeds-text.ts';
 
 interface TableFacts {
@@ -76,13 +76,14 @@ export const tables = command({
 
 const factsOf = ({ table, kind, key, about }: DictionaryEntry): TableFacts => ({ name: table, kind, key, about });
 
-const listText = (listed: readonly TableFacts[], out: Channel): string =>
-  tableOf(listed, out, [
-    column('name', (it) => it.name),
-    column('kind', (it) => it.kind),
-    column('key', (it) => it.key.join(', ')),
-    column('contents', (it) => it.about),
-  ]);
+/** One line for each table. On a narrow terminal the key is left out, so that names stay complete. */
+function listText(listed: readonly TableFacts[], out: Channel): string {
+  const name = column('name', (it: TableFacts) => it.name);
+  const kind = column('kind', (it: TableFacts) => it.kind);
+  const contents = column('contents', (it: TableFacts) => it.about);
+  const all = [name, kind, column('key', (it: TableFacts) => it.key.join(', ')), contents];
+  return cutTable(listed, out, hasRoom(listed, out, all) ? all : [name, kind, contents]);
+}
 
 function detailsText(details: TableDetails, out: Channel): string {
   const { name, kind, area, key, about, columns, references, reads, feeds } = details;
