@@ -55,6 +55,6 @@ const RELATIONS = `
 function unknownTable(name: string, names: readonly string[]): UsageError {
   const meant = nearest(name, names);
   return new UsageError(`export: there is no table or view ${name}.`, {
-    next: meant === undefined ? 'sluice docs tables prints the tables and views.' : `Did you mean ${meant}?`,
+    next: meant === undefined ? 'sluice tables lists the tables and views.' : `Did you mean ${meant}?`,
   });
 }

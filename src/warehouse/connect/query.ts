@@ -251,7 +251,7 @@ function distinct(names: readonly string[]): string[] {
 /** Postgres: the user lacks a right. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
-const QUERY_NEXT = 'Correct the query; sluice docs tables prints the tables and their columns.';
+const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
 
 /** A code of the server. Other codes are of the connection. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
