@@ -1,131 +1,63 @@
 /** Tools that describe what there is, from the declarations in the code: tables, columns and endpoints. */
 import * as z from 'zod';
-import { nearest } from '../config/document/nearest.ts';
-import { jsonSchemaOf } from '../config/json-schema.ts';
-import { UsageError } from '../errors.ts';
-import { catalog, endpointNamed } from '../service/catalog.ts';
-import type { Endpoint } from '../service/endpoint.ts';
-import { type DictionaryEntry, dictionary } from '../warehouse/schema/dictionary.ts';
 import { type Tool, tool } from './tool.ts';
 
-/** The names of the schemas, by the area of their tables. */
-export type SchemaNames = Readonly<Record<DictionaryEntry['area'], string>>;
+/** The functions behind the tools. */
+export interface Declarations {
+  /** The tables and views for analysis, or the internal ones. */
+  readonly tables: (isInternal: boolean) => Promise<readonly object[]>;
+  readonly table: (name: string) => Promise<object>;
+  readonly endpoints: () => readonly object[];
+  readonly endpoint: (name: string) => object;
+}
 
-/** The tools for a warehouse with these schemas. */
-export const declaredTools = (schemas: SchemaNames): readonly Tool[] => {
-  const nameOf = ({ area, table }: Pick<DictionaryEntry, 'area' | 'table'>): string =>
-    area === 'analyst' ? table : `${schemas[area]}.${table}`;
-  return [tablesTool(nameOf), describeTool(nameOf), endpointsTool];
-};
-
-type NameOf = (entry: Pick<DictionaryEntry, 'area' | 'table'>) => string;
-
-const kind = z.enum(['table', 'view']);
 const ALLOWED = { holds: 'declared', isReadOnly: true } as const;
+const texts = z.array(z.string());
+const named = { name: z.string(), about: z.string() };
 
-const tablesTool = (nameOf: NameOf): Tool =>
+/** The tools that describe what these functions return. */
+export const declaredTools = ({ tables, table, endpoints, endpoint }: Declarations): readonly Tool[] => [
   tool({
     ...ALLOWED,
     name: 'tables',
     title: 'List tables',
     description:
-      'List the tables and views of the warehouse with their meaning. Call it before you write SQL, then describe_table for the columns. Costs no points.',
+      'List the tables and views of the warehouse with their keys and their meaning. Call it before you write SQL, then describe_table for the columns. Costs no points.',
     input: z.strictObject({
       internal: z
         .boolean()
         .default(false)
         .describe('List the internal tables (runs, requests, answers) instead of those for analysis.'),
     }),
-    result: z.object({ tables: z.array(z.object({ name: z.string(), kind, about: z.string() })) }),
-    run: async ({ internal }) => ({
-      result: {
-        tables: dictionary()
-          .filter(({ area }) => (area === 'operations') === internal)
-          .map((entry) => ({ name: nameOf(entry), kind: entry.kind, about: entry.about })),
-      },
-    }),
-  });
-
-const describeTool = (nameOf: NameOf): Tool =>
+    result: z.object({ tables: z.array(z.looseObject({ ...named, kind: z.string(), key: texts })) }),
+    run: async ({ internal }) => ({ result: { tables: await tables(internal) } }),
+  }),
   tool({
     ...ALLOWED,
     name: 'describe_table',
     title: 'Describe a table',
     description:
-      'Describe one table or view: its key, its references, and each column with type and meaning. Use the names and types in SQL as they are. Costs no points.',
+      'Describe one table or view: its key, its foreign keys, each column with type and meaning, and which parts of which answers feed it. Use the names and types in SQL as they are. Costs no points.',
     input: z.strictObject({ name: z.string().min(1).describe('The name of a table or view, as tables returns it.') }),
-    result: z.object({
-      name: z.string(),
-      kind,
-      about: z.string(),
-      key: z.array(z.string()).describe('The columns that identify a row.'),
-      columns: z.array(
-        z.object({
-          name: z.string(),
-          type: z.string(),
-          nullable: z.boolean(),
-          about: z.string(),
-          isPersonal: z.boolean().describe('True if the column holds personal data.'),
-        }),
-      ),
-      references: z.array(
-        z.object({ columns: z.array(z.string()), table: z.string(), references: z.array(z.string()) }),
-      ),
+    result: z.looseObject({
+      ...named,
+      kind: z.string(),
+      key: texts,
+      columns: z.array(z.looseObject({ ...named, type: z.string(), nullable: z.boolean(), isPersonal: z.boolean() })),
+      references: z.array(z.looseObject({ columns: texts, table: z.string(), references: texts })),
     }),
-    run: async ({ name }) => {
-      const entries = dictionary();
-      const entry = entries.find((it) => name === nameOf(it) || name.split('.').at(-1) === it.table);
-      if (!entry) throw unknownName('table', name, entries.map(nameOf));
-      const { area, table, references, ...rest } = entry;
-      const named = references.map((it) => ({ ...it, table: nameOf({ area, table: it.table }) }));
-      return { result: { name: nameOf({ area, table }), ...rest, references: named } };
-    },
-  });
-
-const endpointsTool = tool({
-  ...ALLOWED,
-  name: 'endpoints',
-  title: 'List endpoints',
-  description:
-    'List what a sync can request from the service: each endpoint with its meaning, its first table and the first guess of its price. With a name, also the JSON Schema of its request. Costs no points.',
-  input: z.strictObject({
-    name: z.string().min(1).optional().describe('Describe only this endpoint, with the schema of its request.'),
+    run: async ({ name }) => ({ result: await table(name) }),
   }),
-  result: z.object({
-    endpoints: z.array(
-      z.object({
-        name: z.string(),
-        about: z.string(),
-        table: z.string().describe('The table of the returned items.'),
-        price: z
-          .object({ points: z.number(), per: z.number().optional() })
-          .describe('Guessed points for a request, or for each started `per` results.'),
-        splitBy: z.array(z.string()).describe('The request fields that split_by accepts.'),
-        request: z.record(z.string(), z.unknown()).optional().describe('The JSON Schema of the request.'),
-      }),
-    ),
+  tool({
+    ...ALLOWED,
+    name: 'endpoints',
+    title: 'List endpoints',
+    description:
+      'List what a sync can request from the service: each endpoint with its meaning, its table, how full answers are split, and the first guess of its price. With a name, also its request fields with types and bounds, the tables that it feeds, and a config to begin with. Costs no points.',
+    input: z.strictObject({
+      name: z.string().min(1).optional().describe('Describe only this endpoint, in detail.'),
+    }),
+    result: z.object({ endpoints: z.array(z.looseObject({ ...named, table: z.string() })) }),
+    run: async ({ name }) => ({ result: { endpoints: name === undefined ? endpoints() : [endpoint(name)] } }),
   }),
-  run: async ({ name }) => {
-    if (name === undefined) return { result: { endpoints: catalog.map(overviewOf) } };
-    const endpoint = endpointNamed(name);
-    if (!endpoint) {
-      const names = catalog.map((it) => it.name);
-      throw unknownName('endpoint', name, names);
-    }
-    return { result: { endpoints: [{ ...overviewOf(endpoint), request: jsonSchemaOf(endpoint.request) }] } };
-  },
-});
-
-const overviewOf = ({ name, about, returns, price, facets }: Endpoint) => ({
-  name,
-  about,
-  table: returns.table,
-  price,
-  splitBy: facets,
-});
-
-function unknownName(what: 'table' | 'endpoint', name: string, names: readonly string[]): UsageError {
-  const meant = nearest(name, names);
-  const next = meant === undefined ? `Call ${what}s for the list.` : `Did you mean ${meant}?`;
-  return new UsageError(`There is no ${what} ${JSON.stringify(name)}.`, { next });
-}
+];

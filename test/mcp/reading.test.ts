@@ -80,14 +80,25 @@ describe('the tools of sluice mcp', () => {
     expect(await client.data('describe_table', { name: 'sluice.pronet_group_members' })).toMatchObject({
       references: [{ table: 'pronet_groups', references: ['urn_type', 'urn_value'] }, { table: 'pronet_users' }],
     });
-    expect(await client.refusal('describe_table', { name: 'pronet_group' })).toContain('Did you mean pronet_groups?');
+    expect(await client.data('describe_table', { name: 'sluice_ops.requests' })).toMatchObject({
+      name: 'sluice_ops.requests',
+      references: [{ table: 'sluice_ops.runs' }, { table: 'sluice_ops.requests' }],
+    });
+    expect(await client.refusal('describe_table', { name: 'pronet_group' })).toContain(
+      'The nearest names are pronet_groups',
+    );
     const { endpoints } = await client.data<{ readonly endpoints: readonly object[] }>('endpoints');
     expect(endpoints).toHaveLength(10);
-    expect(endpoints[0]).not.toHaveProperty('request');
+    expect(endpoints[0]).not.toHaveProperty('fields');
     expect(await client.data('endpoints', { name: 'pronet.search.users' })).toMatchObject({
-      endpoints: [{ price: { points: 1, per: 10 }, request: { properties: { count: { maximum: 1000 } } } }],
+      endpoints: [
+        {
+          price: { points: 1, per: 10 },
+          fields: expect.arrayContaining([expect.objectContaining({ name: 'count', max: 1000 })]),
+        },
+      ],
     });
-    expect(await client.refusal('endpoints', { name: 'pronet.groups' })).toContain('Did you mean pronet.group?');
+    expect(await client.refusal('endpoints', { name: 'pronet.groups' })).toContain('pronet.group');
   });
 
   it('read what the commands print, and send nothing', async () => {

@@ -2,10 +2,10 @@
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { CostCell, CostGroup, Costs, CostsBy, Verification } from '../../insight/costs.ts';
+import { csv } from '../../text/csv.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { csv } from '../terminal/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { CostReport } from '../text/costs-text.ts';
 import { show } from '../terminal/show.ts';

@@ -3,7 +3,7 @@ import { SluiceError, TransientError, UsageError } from '../../errors.ts';
 import type { Warehouse } from './connect.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
-import type { RunText, TextResult } from '../sql/read-only-session.ts';
+import type { RunText, StreamText, TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import { isOfDatabase } from './retry-transient.ts';
 
@@ -47,6 +47,16 @@ export function readOnlyQuery(warehouse: Queried, statement: string, options: Qu
     return { columns, rows: rows.map(rowOf) };
   });
 }
+
+/**
+ * Runs the work with functions for any number of read-only statements, which all see the same moment. They are statements of
+ * this program, not of a user. Throws the errors of `readOnlyQuery`.
+ */
+export const readAtOneMoment = <T>(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  options: QueryOptions,
+  work: (run: RunText, stream: StreamText) => Promise<T>,
+): Promise<T> => inSession(warehouse, options, ({ run, stream }) => work(run, stream));
 
 /** The number of rows of a query, which are not read. Throws the errors of `readOnlyQuery`. */
 export const countRows = (
@@ -136,7 +146,7 @@ function positionIn(statement: string, cause: unknown, offset: number): string {
   return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1} of the query)`;
 }
 
-/** Runs the work in a session that cannot change anything. */
+/** Runs the work for a user's statement in a session that cannot change anything. */
 async function asReader<T>(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   statement: string,
@@ -149,12 +159,29 @@ async function asReader<T>(
       next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
     });
   }
+  return inSession(warehouse, options, ({ run, isDemoted }) => {
+    if (isDemoted) refuseWaysBack(statement);
+    return work(run);
+  });
+}
+
+interface ReaderSession {
+  readonly run: RunText;
+  readonly stream: StreamText;
+  /** True if the user is a superuser, whose statements run as another role. */
+  readonly isDemoted: boolean;
+}
+
+async function inSession<T>(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  options: QueryOptions,
+  work: (session: ReaderSession) => Promise<T>,
+): Promise<T> {
   try {
-    return await warehouse.session(async (run) => {
+    return await warehouse.session(async (run, stream) => {
       await run(settings(warehouse.schema, options.timeoutMs));
       const { rows: demoted } = await run(READ_AS_READER);
-      if (demoted.length > 0) refuseWaysBack(statement);
-      return work(run);
+      return work({ run, stream, isDemoted: demoted.length > 0 });
     }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -173,6 +200,10 @@ function settings(schema: string, timeoutMs: number | undefined): string {
     intervalstyle: 'postgres',
     bytea_output: 'hex',
     extra_float_digits: '1',
+    // Plans for all rows of a cursor, not for the first ones.
+    cursor_tuple_fraction: '1',
+    // A table is read from its beginning, also while another session reads it.
+    synchronize_seqscans: 'off',
   };
   return `select ${Object.entries(all)
     .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`)
@@ -228,6 +259,11 @@ function distinct(names: readonly string[]): string[] {
   });
 }
 
+/** Postgres: the user lacks a right. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
+const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
+
 /** A code of the server. Other codes are of the connection. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -251,8 +287,9 @@ function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
     });
   }
   if (isStatementFault) {
+    const isForbidden = code === INSUFFICIENT_PRIVILEGE;
     return new UsageError(inPlainWords(`The database refuses the query: ${message}.`), {
-      next: hint ?? 'Correct the query; sluice docs tables prints the tables and their columns.',
+      next: isForbidden ? GRANT_NEXT : (hint ?? QUERY_NEXT),
       cause: error,
     });
   }

@@ -5,14 +5,19 @@ import { embeddedFolder } from '../../../config/values/paths.ts';
 import { openSpendingCap } from '../../../control/budget/spending-cap.ts';
 import { EXIT, HeldError, SluiceError } from '../../../errors.ts';
 import { listQuarantine } from '../../../ledger/quarantine.ts';
+import { findEndpoint } from '../../../lineage/subject.ts';
 import type { Readings } from '../../../mcp/data-tools.ts';
+import type { Declarations } from '../../../mcp/declared-tools.ts';
 import type { RunSyncs } from '../../../mcp/sync-tool.ts';
+import { catalog } from '../../../service/catalog.ts';
 import { toUserError } from '../../../warehouse/connect/retry-transient.ts';
 import type { Context } from '../../context.ts';
 import { requireToken } from '../../credential.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../../open.ts';
+import { endpointDetails, endpointFacts } from '../../reference/endpoint-facts.ts';
 import { failureOf } from '../../text/failure.ts';
+import { describeTable, listTables } from '../catalog/tables.ts';
 import { costsResult, readCostReport } from '../costs.ts';
 import { quotePlan } from '../plan/quote-plan.ts';
 import { askWarehouse } from '../query.ts';
@@ -60,6 +65,25 @@ export function readings(context: Context, flag: string | undefined): Readings {
           (await hasSchema(warehouse)) ? listQuarantine(warehouse, most) : [],
         ),
       ),
+  };
+}
+
+/** What the declarations say. SQL has to name the schema `operations` of the internal tables, so their names include it. */
+export function declarations(operations: string): Declarations {
+  const internal = (name: string): string => `${operations}.${name}`;
+  return {
+    tables: async (isInternal) =>
+      isInternal
+        ? (await listTables('operations')).map((it) => ({ ...it, name: internal(it.name) }))
+        : listTables('analyst'),
+    table: async (name) => {
+      const details = await describeTable(name);
+      if (details.area === 'analyst') return details;
+      const references = details.references.map((it) => ({ ...it, table: internal(it.table) }));
+      return { ...details, name: internal(details.name), references };
+    },
+    endpoints: () => catalog.map(endpointFacts),
+    endpoint: (name) => endpointDetails(findEndpoint(name)),
   };
 }
 

@@ -49,10 +49,9 @@ export const mcp = command({
         import('./calls.ts'),
         import('../../../warehouse/sql/identifiers.ts'),
       ]);
-    const schemas = { analyst: warehouse.schema, operations: operationsSchema(warehouse.schema) };
     const tools = [
       ...dataTools(calls.readings(context, flag)),
-      ...declaredTools(schemas),
+      ...declaredTools(calls.declarations(operationsSchema(warehouse.schema))),
       ...(cap === undefined ? [] : [syncTool(cap, calls.syncsUnderCap(context, flag, cap))]),
     ];
     context.log.info('serving MCP on standard input and output', { tools: tools.map(({ name }) => name).join(' ') });
