@@ -1,11 +1,10 @@
 /** Runs one read-only statement of a user. The statement cannot change anything. */
-import { SluiceError, TransientError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import type { Warehouse } from './connect.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
 import type { RunText, StreamText, TextResult } from '../sql/read-only-session.ts';
-import { errorCode } from '../sql/errors.ts';
-import { isOfDatabase } from './retry-transient.ts';
+import { toQueryError } from './query-error.ts';
 
 export interface QueryResult {
   /** Column names as in the rows. A repeated name gets a number. */
@@ -126,14 +125,6 @@ const withoutEnd = (statement: string): string => {
   const text = statement.trimEnd();
   return text.endsWith(';') ? text.slice(0, -1) : text;
 };
-
-/** Rewrites messages about the cursor and the protocol, which the user did not write. */
-function inPlainWords(message: string): string {
-  if (message.includes('multiple commands')) return 'The query contains several statements; allowed is one.';
-  if (message.includes('data-modifying'))
-    return 'The query would change data: it has a data-modifying statement in WITH.';
-  return message;
-}
 
 /** The line and column of an error as text; empty if the database reports no position. */
 function positionIn(statement: string, cause: unknown, offset: number): string {
@@ -256,46 +247,5 @@ function distinct(names: readonly string[]): string[] {
     for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;
     taken.add(free);
     return free;
-  });
-}
-
-/** Postgres: the user lacks a right. */
-const INSUFFICIENT_PRIVILEGE = '42501';
-const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
-const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
-
-/** A code of the server. Other codes are of the connection. */
-const SQLSTATE = /^[0-9A-Z]{5}$/;
-
-function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
-  if (error instanceof SluiceError) return error;
-  const code = errorCode(error);
-  const { message, hint } = error as { message: string; hint?: string };
-  const isStatementFault = SQLSTATE.test(code ?? '') && !isOfDatabase(error);
-  if (code === undefined && !isOfDatabase(error)) return error;
-  if (code === '57014') {
-    const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
-    return new TransientError(`The query was stopped${how}.`, {
-      next: 'Narrow the query, or allow more time.',
-      cause: error,
-    });
-  }
-  if (code === '25006') {
-    return new UsageError(`The query would change data: ${message}.`, {
-      next: 'Only read-only queries are allowed here; use another client to write.',
-      cause: error,
-    });
-  }
-  if (isStatementFault) {
-    const isForbidden = code === INSUFFICIENT_PRIVILEGE;
-    return new UsageError(inPlainWords(`The database refuses the query: ${message}.`), {
-      next: isForbidden ? GRANT_NEXT : (hint ?? QUERY_NEXT),
-      cause: error,
-    });
-  }
-  const detail = code === undefined ? message : `${message} (${code})`;
-  return new TransientError(`The database could not run the query: ${detail}.`, {
-    next: 'Try again.',
-    cause: error,
   });
 }

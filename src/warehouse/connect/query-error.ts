@@ -1,0 +1,57 @@
+/** Turns errors of a user's statement into errors that the user can act on. */
+import { SluiceError, TransientError, UsageError } from '../../errors.ts';
+import { errorCode } from '../sql/errors.ts';
+import { isOfDatabase } from './retry-transient.ts';
+
+/** Postgres: the user lacks a right. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
+const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
+
+/** A code of the server. Other codes are of the connection. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/**
+ * The error of a user's statement, for the user: a UsageError if the database refuses the statement, and a TransientError if
+ * it was stopped or could not run. A bug stays as it is.
+ */
+export function toQueryError(error: unknown, { timeoutMs }: { readonly timeoutMs?: number }): unknown {
+  if (error instanceof SluiceError) return error;
+  const code = errorCode(error);
+  const { message, hint } = error as { message: string; hint?: string };
+  const isStatementFault = SQLSTATE.test(code ?? '') && !isOfDatabase(error);
+  if (code === undefined && !isOfDatabase(error)) return error;
+  if (code === '57014') {
+    const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
+    return new TransientError(`The query was stopped${how}.`, {
+      next: 'Narrow the query, or allow more time.',
+      cause: error,
+    });
+  }
+  if (code === '25006') {
+    return new UsageError(`The query would change data: ${message}.`, {
+      next: 'Only read-only queries are allowed here; use another client to write.',
+      cause: error,
+    });
+  }
+  if (isStatementFault) {
+    const isForbidden = code === INSUFFICIENT_PRIVILEGE;
+    return new UsageError(inPlainWords(`The database refuses the query: ${message}.`), {
+      next: isForbidden ? GRANT_NEXT : (hint ?? QUERY_NEXT),
+      cause: error,
+    });
+  }
+  const detail = code === undefined ? message : `${message} (${code})`;
+  return new TransientError(`The database could not run the query: ${detail}.`, {
+    next: 'Try again.',
+    cause: error,
+  });
+}
+
+/** Rewrites messages about the cursor and the protocol, which the user did not write. */
+function inPlainWords(message: string): string {
+  if (message.includes('multiple commands')) return 'The query contains several statements; allowed is one.';
+  if (message.includes('data-modifying'))
+    return 'The query would change data: it has a data-modifying statement in WITH.';
+  return message;
+}
