@@ -6,7 +6,7 @@ import type { CostCell, CostGroup, Costs, CostsBy, Verification } from '../../in
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { csv } from '../terminal/csv.ts';
+import { csv } from '../../text/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { EndpointPrice } from '../text/prices.ts';
 import { show } from '../terminal/show.ts';

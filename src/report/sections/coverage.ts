@@ -10,7 +10,7 @@ import { quietZero } from './syncs.ts';
 
 const TABLE = 'coverage-table';
 
-export function coverageSection({ coverage, truncated }: Report): Section {
+export function coverageSection({ coverage, truncated }: Pick<Report, 'coverage' | 'truncated'>): Section {
   return {
     id: 'coverage',
     title: 'Coverage',

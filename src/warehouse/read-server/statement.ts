@@ -1,5 +1,5 @@
 /** Runs one statement of a reader and sends its rows in parts, so that a large result does not exhaust memory. */
-import { READ_KEYWORDS, firstWord } from '../connect/query.ts';
+import { READ_KEYWORDS, firstWord } from '../connect/reader-session.ts';
 import type { RunText, TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';

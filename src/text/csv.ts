@@ -1,5 +1,5 @@
 /** Formats rows as comma-separated values. */
-import { displayText } from './print.ts';
+import { displayText } from './display-text.ts';
 
 /** The line break of shell tools. CRLF, as in RFC 4180, would leave a carriage return in the last field of each line. */
 const LINE_BREAK = '\n';
