@@ -21,7 +21,8 @@ export function coverageSection({ coverage, truncated }: Pick<Report, 'coverage'
   };
 }
 
-function coverageTable(coverage: readonly Coverage[]): Markup {
+/** The sums of the slices of each sync. */
+export function coverageTable(coverage: readonly Coverage[]): Markup {
   const most = Math.max(...coverage.map(slicesOf));
   return html`<p class="lead">Each slice of a search counts once, with its newest answer. An answer with as many items as requested is a lower bound: more may exist. Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.</p>
 ${tableOf(coverage, {

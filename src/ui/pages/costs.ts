@@ -1,0 +1,41 @@
+/** Points by day and endpoint as charts, then the sums of syncs and endpoints. */
+import { type CostGroup, readCostsBy } from '../../insight/costs.ts';
+import { html, type Markup, named } from '../../report/markup.ts';
+import { shownDays } from '../../report/read-report.ts';
+import { readMoney } from '../../report/reading/money.ts';
+import { balanceSection } from '../../report/sections/balance.ts';
+import type { Section } from '../../report/sections/section.ts';
+import { spendSection } from '../../report/sections/spend.ts';
+import { column, figure, tableOf } from '../../report/table.ts';
+import type { Page, View } from '../view.ts';
+
+export async function costsPage(view: View): Promise<Page> {
+  const { db, schema, now, redact, warehouse } = view;
+  const days = await shownDays(db, schema, now);
+  const money = await readMoney({ db, schema, redact, days });
+  const report = { days, ...(money && { money }) };
+  const groups = async (by: 'sync' | 'endpoint'): Promise<Markup> =>
+    groupTable(by, await readCostsBy(warehouse, by, days[0]));
+  return {
+    title: 'Costs',
+    body: html`${sectionOf(spendSection(report))}
+${money && html`<section><h2>By sync</h2>${await groups('sync')}</section><section><h2>By endpoint</h2>${await groups('endpoint')}</section>`}
+${sectionOf(balanceSection(report))}`,
+  };
+}
+
+const sectionOf = ({ id, title, body }: Section): Markup =>
+  html`<section id="${id}"><h2>${title}</h2>${body}</section>`;
+
+const groupTable = (by: string, groups: readonly CostGroup[]): Markup =>
+  tableOf(groups, {
+    id: `by-${by}`,
+    caption: `Points by ${by}, most expensive first`,
+    columns: [
+      column(by === 'sync' ? 'Sync' : 'Endpoint', ({ name }) => named(name)),
+      figure('Points', ({ points }) => points),
+      figure('Requests', ({ requests }) => requests),
+      figure('Failed requests', ({ failedRequests }) => failedRequests),
+      figure('Points for failed', ({ failedPoints }) => failedPoints),
+    ],
+  });
