@@ -13,6 +13,7 @@ h2 { margin-top: 2.5rem; }
 section > h2 { margin-top: 0; }
 main > section:first-of-type { margin-top: 2rem; }
 .filters { display: flex; flex-wrap: wrap; gap: .75rem 1rem; align-items: end; margin-top: 1rem; }
+.filters select, .filters button { height: 2.125rem; }
 label { color: var(--soft); font-size: .875rem; }
 .filters label { display: grid; gap: .25rem; }
 select, button, textarea { font: inherit; font-size: .875rem; color: var(--text); background: var(--page); border: 1px solid var(--idle); border-radius: 4px; padding: .35rem .7rem; max-width: 100%; }
@@ -30,7 +31,10 @@ pre { margin: .75rem 0 0; padding: .75rem 1rem; max-height: 32rem; overflow: aut
 .lines li + li { margin-top: .35rem; }
 .problem { margin-top: 1.5rem; padding: .75rem 1rem; border-left: 3px solid var(--bad); background: var(--band); overflow-wrap: anywhere; }
 .empty { margin-top: 1.5rem; }
-tbody th { min-width: 4rem; }
+tbody th { min-width: 0; max-width: none; }
+tbody th, .name, #rows th, #rows td:not(.long) { white-space: nowrap; }
+#rows code, tbody th bdi { overflow-wrap: normal; }
+.actions { display: flex; gap: 1.5rem; margin-top: 1rem; }
 @media (max-width: 40rem) { .details { grid-template-columns: 1fr; gap: 0; } .details dd { margin-bottom: .5rem; } }
 `;
 

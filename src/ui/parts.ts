@@ -1,6 +1,8 @@
 /** Parts that pages share: links, details, and the link to older rows. */
 import { type Content, html, type Markup, named } from '../report/markup.ts';
+import { withThousands } from '../report/figures.ts';
 import { clipped } from '../report/reading/rows.ts';
+import { timeOf } from '../report/table.ts';
 import type { View } from './view.ts';
 
 /** Rows on a page. */
@@ -29,6 +31,10 @@ export function parameter({ parameters }: Pick<View, 'parameters'>, name: string
   const value = parameters.get(name);
   return value === null || value === '' ? undefined : value;
 }
+
+/** The name of a sync as a link to its runs, with its endpoint below. */
+export const syncLink = ({ sync, endpoint }: { readonly sync: string; readonly endpoint: string }): Markup =>
+  html`<span class="name">${link(addressOf('/runs', { sync }), sync)}<span class="sub">${endpoint}</span></span>`;
 
 /** True for the number of a run, a request or an entry. */
 export const isId = (text: string): boolean => /^\d{1,18}$/.test(text);
@@ -65,6 +71,19 @@ export const details = (entries: readonly (readonly [name: string, value: Conten
   html`<dl class="details">${entries
     .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+
+/** A row whose columns are named for people: times, figures and texts. */
+export type NamedRow = Readonly<Record<string, string | number | Date | null>>;
+
+/** The columns of a row as details. `shown` formats some of them by name. */
+export const rowDetails = (row: NamedRow, shown: Readonly<Record<string, (text: string) => Content>> = {}): Markup =>
+  details(
+    Object.entries(row).map(([name, value]) => {
+      if (value instanceof Date) return [name, timeOf(value)];
+      if (typeof value === 'number') return [name, withThousands(value)];
+      return [name, value === null || value === '' ? null : (shown[name]?.(value) ?? named(value))];
+    }),
+  );
 
 /** The most characters of a long text on a page. */
 const MOST_TEXT = 100_000;

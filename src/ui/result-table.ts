@@ -1,11 +1,14 @@
 /** Rows of any statement or table as a table. */
 import { html, type Markup } from '../report/markup.ts';
 import { clipped } from '../report/reading/rows.ts';
-import { column, figure, tableOf } from '../report/table.ts';
+import { column, tableOf } from '../report/table.ts';
 import { displayText } from '../text/display-text.ts';
 
 /** The most characters of a cell. */
 export const MOST_CELL = 300;
+
+/** Columns with longer texts wrap them. */
+const WRAPPED = 40;
 
 type Row = readonly unknown[];
 
@@ -22,8 +25,13 @@ export function resultTable(columns: readonly string[], rows: readonly Row[]): M
   return tableOf(rows, {
     id: 'rows',
     caption: 'Rows',
-    columns: columns.map((name, index) =>
-      (isNumeric(index) ? figure : column)(html`<code>${name}</code>`, (row: Row) => cell(row, index)),
-    ),
+    columns: columns.map((name, index) => {
+      const isLong = rows.some((row) => displayText(row[index]).length > WRAPPED);
+      return column(
+        html`<code>${name}</code>`,
+        (row: Row) => cell(row, index),
+        isNumeric(index) ? 'figure' : isLong ? 'long' : 'text',
+      );
+    }),
   });
 }

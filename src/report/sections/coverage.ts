@@ -67,7 +67,7 @@ function bar(it: Coverage, most: number): Markup {
 }
 
 /** The filters in words. A text that redaction made invalid JSON stays as it is. */
-function filtersIn(json: string): string {
+export function filtersIn(json: string): string {
   try {
     return filtersText(JSON.parse(json));
   } catch {

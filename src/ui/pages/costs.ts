@@ -1,4 +1,4 @@
-/** Points by day and endpoint as charts, then the sums of syncs and endpoints. */
+/** Points by day and endpoint as charts, then the sums of syncs. */
 import { type CostGroup, readCostsBy } from '../../insight/costs.ts';
 import { html, type Markup, named } from '../../report/markup.ts';
 import { shownDays } from '../../report/read-report.ts';
@@ -14,12 +14,10 @@ export async function costsPage(view: View): Promise<Page> {
   const days = await shownDays(db, schema, now);
   const money = await readMoney({ db, schema, redact, days });
   const report = { days, ...(money && { money }) };
-  const groups = async (by: 'sync' | 'endpoint'): Promise<Markup> =>
-    groupTable(by, await readCostsBy(warehouse, by, days[0]));
   return {
     title: 'Costs',
     body: html`${sectionOf(spendSection(report))}
-${money && html`<section><h2>By sync</h2>${await groups('sync')}</section><section><h2>By endpoint</h2>${await groups('endpoint')}</section>`}
+${money && html`<section><h2>Spend by sync</h2>${syncTable(await readCostsBy(warehouse, 'sync', days[0]))}</section>`}
 ${sectionOf(balanceSection(report))}`,
   };
 }
@@ -27,12 +25,12 @@ ${sectionOf(balanceSection(report))}`,
 const sectionOf = ({ id, title, body }: Section): Markup =>
   html`<section id="${id}"><h2>${title}</h2>${body}</section>`;
 
-const groupTable = (by: string, groups: readonly CostGroup[]): Markup =>
+const syncTable = (groups: readonly CostGroup[]): Markup =>
   tableOf(groups, {
-    id: `by-${by}`,
-    caption: `Points by ${by}, most expensive first`,
+    id: 'by-sync',
+    caption: 'Points by sync, most expensive first',
     columns: [
-      column(by === 'sync' ? 'Sync' : 'Endpoint', ({ name }) => named(name)),
+      column('Sync', ({ name }) => named(name)),
       figure('Points', ({ points }) => points),
       figure('Requests', ({ requests }) => requests),
       figure('Failed requests', ({ failedRequests }) => failedRequests),

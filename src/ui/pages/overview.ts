@@ -8,7 +8,7 @@ import { attention, keyFacts } from '../../report/sections/summary.ts';
 import { syncsSection } from '../../report/sections/syncs.ts';
 import { column, tableOf, timeOf } from '../../report/table.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { addressOf, link } from '../parts.ts';
+import { syncLink } from '../parts.ts';
 import type { Page, View } from '../view.ts';
 
 /** The pages with the sections that the summary of a report links to. */
@@ -34,11 +34,7 @@ export async function overviewPage(view: View): Promise<Page> {
   };
   const alerts = await listAlerts(operationsOf(warehouse), 'active');
   const notRun = view.syncs.map(({ name }) => name).filter((name) => !figures.syncs.some(({ sync }) => sync === name));
-  const { title, body } = syncsSection(
-    figures,
-    ({ sync, endpoint }) =>
-      html`${link(addressOf('/runs', { sync }), named(sync))}<span class="sub">${named(endpoint)}</span>`,
-  );
+  const { title, body } = syncsSection(figures, syncLink);
   return {
     title: 'Overview',
     body: html`${keyFacts(figures)}

@@ -1,9 +1,9 @@
 /** What the next run of each sync would request, and the most that it can cost. */
-import { withThousands } from '../../report/figures.ts';
-import { html, type Markup, named } from '../../report/markup.ts';
-import { column, emptyState, figure, syncName, tableOf } from '../../report/table.ts';
-import type { SyncQuote } from '../../flow/forecast/quote-syncs.ts';
-import { parameter } from '../parts.ts';
+import { milliseconds, withThousands } from '../../report/figures.ts';
+import { type Content, html, type Markup, named } from '../../report/markup.ts';
+import { column, emptyState, figure, tableOf } from '../../report/table.ts';
+import type { Planned } from '../../flow/forecast/quote-syncs.ts';
+import { parameter, syncLink } from '../parts.ts';
 import type { Page, View } from '../view.ts';
 
 /** The value that selects all syncs. */
@@ -24,25 +24,30 @@ ${sync !== undefined && (await planned(view, sync === ALL ? [] : [sync]))}`,
 const planForm = (options: readonly string[], selected: string | undefined): Markup =>
   html`<form class="filters" method="get" action="/plan"><label>Sync<select name="sync">${options.map((it) => html`<option${it === selected && html` selected`}>${it}</option>`)}</select></label><button>Plan</button></form>`;
 
+type Quote = Planned['total'];
+
+const points =
+  (name: 'low' | 'likely' | 'most') =>
+  (it: Quote): string =>
+    `${withThousands(it[name])}${it.mayGrow ? '+' : ''}`;
+
+/** The columns of a quote, also for the total. */
+const FIGURES: readonly (readonly [name: string, cell: (it: Quote) => Content])[] = [
+  ['Requests to send', ({ requests, fresh }) => withThousands(requests - fresh)],
+  ['Fresh', ({ fresh }) => withThousands(fresh)],
+  ['Points, low', points('low')],
+  ['Likely', points('likely')],
+  ['Most', points('most')],
+  ['Least time', ({ leastMs }) => (leastMs === 0 ? '–' : milliseconds(leastMs))],
+];
+
 async function planned(view: View, names: readonly string[]): Promise<Markup> {
   const { planned: plan, lines } = await view.plan(view.warehouse, names);
-  const points = (name: 'low' | 'likely' | 'most') => (it: SyncQuote) =>
-    `${withThousands(it[name])}${it.mayGrow ? '+' : ''}`;
-  const { total } = plan;
   return html`${tableOf(plan.syncs, {
     id: 'plan',
     caption: 'Planned requests and points of each sync',
-    columns: [
-      column('Sync', syncName),
-      figure('Requests to send', ({ requests, fresh }) => requests - fresh),
-      figure('Fresh', ({ fresh }) => fresh),
-      figure('Points, low', points('low')),
-      figure('Likely', points('likely')),
-      figure('Most', points('most')),
-    ],
-    sums: ['Total', total.requests - total.fresh, total.fresh, total.low, total.likely, total.most].map((it) =>
-      typeof it === 'number' ? withThousands(it) : it,
-    ),
+    columns: [column('Sync', syncLink), ...FIGURES.map(([name, cell]) => figure(name, cell))],
+    sums: ['Total', ...FIGURES.map(([, cell]) => cell(plan.total))],
   })}
 <ul class="lines">${lines.map((line) => html`<li>${named(view.redact(line))}</li>`)}</ul>`;
 }

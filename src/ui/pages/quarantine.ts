@@ -3,9 +3,9 @@ import { itemAt } from '../../ledger/item-at.ts';
 import { listQuarantine, type QuarantineEntry, showQuarantine } from '../../ledger/quarantine.ts';
 import { html } from '../../report/markup.ts';
 import { clipped } from '../../report/reading/rows.ts';
-import { column, emptyState, syncName, tableOf, timeOf } from '../../report/table.ts';
+import { column, emptyState, tableOf, timeOf } from '../../report/table.ts';
 import { filterForm, syncNames } from '../filters.ts';
-import { details, idBefore, isId, linkTo, longText, paged, parameter, READ, textOr } from '../parts.ts';
+import { details, idBefore, isId, linkTo, longText, paged, parameter, READ, syncLink, textOr } from '../parts.ts';
 import type { Page, View } from '../view.ts';
 
 /** The most characters of a reason in the list. */
@@ -28,7 +28,7 @@ ${tableOf(shown, {
   caption: 'Open entries, newest first',
   columns: [
     column('Entry', ({ id }) => linkTo('/quarantine', id)),
-    column('Sync', syncName),
+    column('Sync', syncLink),
     column('Resource', ({ resource }) => resource),
     column('Position', ({ pointer }) => html`<code>${textOr(pointer, 'the answer')}</code>`),
     column('Reason', ({ reason }) => textOr(clipped(view.redact(reason), MOST_REASON)), 'long'),

@@ -1,92 +1,59 @@
 /** One request of the ledger: its body, attempts and outcome, its coverage, and the beginning of its answer. */
 import { sql } from 'kysely';
-import { filtersText } from '../../text/filters.ts';
 import { readAnswerStart } from '../../ledger/answer-start.ts';
-import { bytes, milliseconds } from '../../report/figures.ts';
+import { bytes } from '../../report/figures.ts';
 import { html, type Markup } from '../../report/markup.ts';
 import { relation, rowsOf } from '../../report/reading/rows.ts';
 import { stateMark } from '../../report/sections/section.ts';
 import { column, figure, tableOf, timeOf } from '../../report/table.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { addressOf, details, isId, link, linkTo, longText, textOr } from '../parts.ts';
+import { addressOf, details, isId, link, linkTo, longText, type NamedRow, rowDetails, textOr } from '../parts.ts';
 import type { Page, View } from '../view.ts';
-
-interface RequestDetails {
-  readonly id: string;
-  readonly runId: string;
-  readonly sync: string;
-  readonly endpoint: string;
-  readonly key: string;
-  readonly body: string;
-  readonly sentBody: string | null;
-  readonly input: string;
-  readonly depth: number;
-  readonly parentId: string | null;
-  readonly state: string;
-  readonly attempts: number;
-  readonly points: number | null;
-  readonly charged: number | null;
-  readonly xRequestId: string | null;
-  readonly plannedAt: Date;
-  readonly sentAt: Date | null;
-  readonly finishedAt: Date | null;
-  readonly answerId: string | null;
-  readonly status: number | null;
-  readonly failure: string | null;
-  readonly error: string | null;
-  readonly next: string | null;
-}
+import { readSliceRows, slicesTable } from './coverage.ts';
 
 /** The most characters of a request body. */
 const MOST_BODY = 50_000;
 
-async function readRequest(view: View): Promise<RequestDetails | undefined> {
-  const [request] = await rowsOf(
-    view,
-    sql<RequestDetails>`
-      select id::text as id, run_id::text as "runId", sync, endpoint, request_key as key, jsonb_pretty(body) as body,
-        jsonb_pretty(sent_body) as "sentBody", input::text as input, depth::float8 as depth, parent_id::text as "parentId",
-        state, attempts::float8 as attempts, points::float8 as points, charged::float8 as charged,
-        x_request_id::text as "xRequestId", planned_at as "plannedAt", sent_at as "sentAt", finished_at as "finishedAt",
-        answer_id::text as "answerId", status::float8 as status, failure_class as failure, error, next
-      from ${sql.id(view.warehouse.ops, 'requests')} where id = ${view.id}::bigint`,
-    MOST_BODY,
-  );
-  return request;
+interface RequestKeys {
+  readonly sync: string;
+  readonly key: string;
+  readonly body: string;
+  readonly answerId: string | null;
 }
 
 export async function requestPage(view: View): Promise<Page | undefined> {
   if (!isId(view.id)) return undefined;
-  const request = await readRequest(view);
-  if (!request) return undefined;
+  const request = sql`from ${sql.id(view.warehouse.ops, 'requests')} where id = ${view.id}::bigint`;
+  const [facts] = await rowsOf(
+    view,
+    sql<NamedRow>`
+      select run_id::text as "Run", sync as "Sync", endpoint as "Endpoint", state as "State", nullif(input, '{}')::text as "Input",
+        attempts::float8 as "Attempts", status::text as "HTTP status", error as "Error", failure_class as "Kind of failure",
+        next as "Next step", points::float8 as "Points, by the price list", charged::float8 as "Points, as charged",
+        planned_at as "Planned", sent_at as "Sent", finished_at as "Ended", parent_id::text as "Split or paged from",
+        x_request_id::text as "x-request-id", request_key as "Request key" ${request}`,
+  );
+  const [keys] = await rowsOf(
+    view,
+    sql<RequestKeys>`
+      select sync, request_key as key, jsonb_pretty(coalesce(sent_body, body)) as body, answer_id::text as "answerId" ${request}`,
+    MOST_BODY,
+  );
+  if (!facts || !keys) return undefined;
+  const slices = await readSliceRows(view, keys);
   return {
-    title: `Request ${request.id}`,
-    body: html`${details([
-      ['Run', linkTo('/runs', request.runId)],
-      ['Sync', link(addressOf('/requests', { sync: request.sync }), request.sync)],
-      ['Endpoint', request.endpoint],
-      ['State', stateMark(request.state)],
-      ['Input', request.input !== '{}' && html`<code>${textOr(request.input)}</code>`],
-      ['Attempts', request.attempts],
-      ['HTTP status', request.status !== null && String(request.status)],
-      ['Error', request.error],
-      ['Kind of failure', request.failure],
-      ['Next step', request.next],
-      ['Points, by the price list', request.points],
-      ['Points, as charged', request.charged],
-      ['Planned', timeOf(request.plannedAt)],
-      ['Sent', timeOf(request.sentAt)],
-      ['Ended', timeOf(request.finishedAt)],
-      ['Split or paged from', request.parentId !== null && linkTo('/requests', request.parentId)],
-      ['Splits before it', request.depth > 0 && request.depth],
-      ['x-request-id', request.xRequestId],
-      ['Request key', html`<code>${request.key}</code>`],
-    ])}
+    title: `Request ${view.id}`,
+    body: html`${rowDetails(facts, {
+      Run: (id) => linkTo('/runs', id),
+      Sync: (sync) => link(addressOf('/requests', { sync }), sync),
+      State: stateMark,
+      'Split or paged from': (id) => linkTo('/requests', id),
+    })}
 <h2>Body</h2>
-${longText(request.sentBody ?? request.body)}
+${longText(keys.body)}
 ${await lostPart(view)}
-${await coveragePart(view, request)}
-${request.answerId !== null && (await answerPart(view, request.answerId))}`,
+${slices.length > 0 && html`<h2>Coverage</h2>${slicesTable(slices)}`}
+${keys.answerId !== null && (await answerPart(view, keys.answerId))}`,
   };
 }
 
@@ -111,38 +78,16 @@ async function lostPart(view: View): Promise<Markup | undefined> {
   })}`;
 }
 
-async function coveragePart(view: View, { sync, key }: RequestDetails): Promise<Markup | undefined> {
-  const slices = await rowsOf(
-    view,
-    sql<{ filters: string; asked: number | null; returned: number; extent: string; reason: string | null; at: Date }>`
-      select filters, asked::float8 as asked, returned::float8 as returned, extent, reason, as_of as at
-      from ${relation(view, 'sync_slices')} where sync = ${sync} and request_key = ${key} order by slice_id`,
-  );
-  if (slices.length === 0) return undefined;
-  return html`<h2>Coverage</h2>${tableOf(slices, {
-    id: 'coverage',
-    caption: 'Slices of the request, with their newest answers',
-    columns: [
-      column('Extent', ({ extent }) => stateMark(extent)),
-      column('Filters', ({ filters }) => html`<code>${textOr(filters)}</code>`, 'long'),
-      figure('Requested', ({ asked }) => asked ?? '–'),
-      figure('Returned', ({ returned }) => returned),
-      column('Why', ({ reason }) => textOr(reason), 'long'),
-      column('As of', ({ at }) => timeOf(at)),
-    ],
-  })}`;
-}
-
 /** The most bytes of an answer's body. */
 const MOST_ANSWER_BYTES = 2 ** 14;
 
 async function answerPart(view: View, id: string): Promise<Markup> {
   const [facts] = await rowsOf(
     view,
-    sql<{ sync: string; runId: string; status: number; ms: number; at: Date; counts: string; loadedAt: Date | null }>`
-      select sync, run_id::text as "runId", status::float8 as status, took_ms::float8 as ms, received_at as at,
-        json_build_object('received', received, 'loaded', loaded, 'unchanged', unchanged, 'superseded', superseded,
-          'quarantined', quarantined)::text as counts, loaded_at as "loadedAt"
+    sql<NamedRow>`
+      select status::text as "HTTP status", received_at as "Received", took_ms::float8 as "Milliseconds", bytes::float8 as "Bytes",
+        run_id::text as "Received by run", received || ' received: ' || loaded || ' loaded, ' || unchanged || ' unchanged, '
+          || superseded || ' superseded, ' || quarantined || ' quarantined' as "Items", loaded_at as "Loaded"
       from ${relation(view, 'paid_answers')} where answer_id = ${id}::bigint`,
   );
   const start = await readAnswerStart(operationsOf(view.warehouse), id, MOST_ANSWER_BYTES);
@@ -150,15 +95,7 @@ async function answerPart(view: View, id: string): Promise<Markup> {
   const body = start.body && view.redact(new TextDecoder().decode(start.body, { stream: true }));
   const shown = start.body?.byteLength ?? 0;
   return html`<h2>Answer ${id}</h2>
-${details([
-  ['HTTP status', String(facts.status)],
-  ['Received', timeOf(facts.at)],
-  ['Took', milliseconds(facts.ms)],
-  ['Size', bytes(start.bytes)],
-  ['From', html`run ${linkTo('/runs', facts.runId)} of ${textOr(facts.sync)}`],
-  ['Items', filtersText(JSON.parse(facts.counts))],
-  ['Loaded', timeOf(facts.loadedAt, 'not yet')],
-])}
+${rowDetails(facts, { 'Received by run': (run) => linkTo('/runs', run) })}
 <h3 class="set">Headers</h3>
 ${details(Object.entries(start.headers).map(([name, value]) => [view.redact(name), view.redact(value)] as const))}
 <h3 class="set">Body</h3>

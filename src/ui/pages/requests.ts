@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import { html, type Markup } from '../../report/markup.ts';
 import { rowsOf } from '../../report/reading/rows.ts';
 import { stateMark } from '../../report/sections/section.ts';
-import { column, emptyState, figure, syncName, tableOf, timeOf } from '../../report/table.ts';
+import { column, emptyState, figure, tableOf, timeOf } from '../../report/table.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { RequestState } from '../../warehouse/connect/operations-db.ts';
 import { filterForm, syncNames } from '../filters.ts';
-import { idBefore, isId, linkTo, paged, parameter, READ, textOr } from '../parts.ts';
+import { idBefore, isId, linkTo, paged, parameter, READ, syncLink, textOr } from '../parts.ts';
 import type { Page, View } from '../view.ts';
 
 interface RequestRow {
@@ -36,7 +36,7 @@ const COLUMN_OF = { run: 'run_id', sync: 'sync', state: 'state', endpoint: 'endp
 /** The requests that the filters select, newest first. */
 export function readRequests(view: View, { before, ...filters }: RequestFilters): Promise<RequestRow[]> {
   const conditions = [
-    ...(before === undefined ? [] : [sql`id < ${before}::bigint`]),
+    ...(before === undefined ? [] : [sql`requests.id < ${before}::bigint`]),
     ...(Object.keys(COLUMN_OF) as (keyof typeof COLUMN_OF)[]).flatMap((name) =>
       filters[name] === undefined ? [] : [sql`${sql.ref(COLUMN_OF[name])} = ${filters[name]}`],
     ),
@@ -49,7 +49,7 @@ export function readRequests(view: View, { before, ...filters }: RequestFilters)
         coalesce(sent_at, planned_at) as at, error
       from ${sql.id(view.warehouse.ops, 'requests')}
       where ${conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)}
-      order by id desc limit ${sql.lit(READ)}`,
+      order by requests.id desc limit ${sql.lit(READ)}`,
   );
 }
 
@@ -62,7 +62,7 @@ export const requestsTable = (rows: readonly RequestRow[]): Markup =>
         caption: 'Requests, newest first',
         columns: [
           column('Request', ({ id }) => linkTo('/requests', id)),
-          column('Sync', syncName),
+          column('Sync', syncLink),
           column('Input', ({ input }) => html`<code>${textOr(input)}</code>`, 'long'),
           column(
             'State',

@@ -5,64 +5,54 @@ import { html } from '../../report/markup.ts';
 import { relation, rowsOf } from '../../report/reading/rows.ts';
 import { stateMark } from '../../report/sections/section.ts';
 import { quietZero } from '../../report/sections/syncs.ts';
-import { column, emptyState, figure, syncName, tableOf, timeOf } from '../../report/table.ts';
-import { addressOf, details, idBefore, isId, link, linkTo, paged, parameter, READ, textOr } from '../parts.ts';
+import { column, emptyState, figure, tableOf, timeOf } from '../../report/table.ts';
+import {
+  addressOf,
+  idBefore,
+  isId,
+  link,
+  linkTo,
+  type NamedRow,
+  paged,
+  parameter,
+  READ,
+  rowDetails,
+  syncLink,
+  textOr,
+} from '../parts.ts';
 import { filterForm, syncNames } from '../filters.ts';
 import type { Page, View } from '../view.ts';
 import { readRequests, requestsTable } from './requests.ts';
 
-/** The counts of a run, with the names of their columns. */
-const COUNTS = [
-  ['planned', 'Planned requests'],
-  ['fresh', 'Fresh'],
-  ['asked', 'Sent'],
-  ['stored', 'Stored answers'],
-  ['received', 'Items received'],
-  ['loaded', 'Loaded'],
-  ['changed', 'Changed'],
-  ['unchanged', 'Unchanged'],
-  ['superseded', 'Superseded'],
-  ['quarantined', 'Quarantined'],
-  ['failed', 'Failed'],
-  ['missing', 'Missing'],
-  ['truncated', 'Truncated'],
-  ['unreadable', 'Unreadable'],
-  ['points', 'Points'],
-] as const;
-
-type Count = (typeof COUNTS)[number][0];
-
-interface RunRow extends Readonly<Record<Count, number | null>> {
+interface RunRow {
   readonly id: string;
   readonly sync: string;
   readonly endpoint: string;
   readonly state: string;
-  readonly exitCode: number | null;
   readonly scope: string | null;
   readonly startedAt: Date;
-  readonly endedAt: Date | null;
   readonly seconds: number | null;
-  readonly tags: string | null;
+  readonly sent: number;
+  readonly loaded: number;
+  readonly quarantined: number;
+  readonly failed: number;
+  readonly points: number | null;
   readonly error: string | null;
 }
-
-/** The runs that a condition selects, newest first. */
-const readRuns = (view: View, condition: ReturnType<typeof sql>): Promise<RunRow[]> =>
-  rowsOf(
-    view,
-    sql<RunRow>`
-      select run_id::text as id, sync, endpoint, state, exit_code::float8 as "exitCode", scope, started_at as "startedAt",
-        ended_at as "endedAt", duration_s as seconds, tags, error,
-        ${sql.join(COUNTS.map(([name]) => sql`${sql.ref(name)}::float8 as ${sql.ref(name)}`))}
-      from ${relation(view, 'sync_runs')} where ${condition} order by run_id desc limit ${sql.lit(READ)}`,
-  );
 
 export async function runsPage(view: View): Promise<Page> {
   const sync = parameter(view, 'sync');
   const before = idBefore(view);
-  const rows = await readRuns(
+  const rows = await rowsOf(
     view,
-    sql`(${sync ?? null}::text is null or sync = ${sync ?? null}) and (${before ?? null}::bigint is null or run_id < ${before ?? null}::bigint)`,
+    sql<RunRow>`
+      select run_id::text as id, sync, endpoint, state, scope, started_at as "startedAt", duration_s as seconds,
+        asked::float8 as sent, loaded::float8 as loaded, quarantined::float8 as quarantined, failed::float8 as failed,
+        points::float8 as points, error
+      from ${relation(view, 'sync_runs')}
+      where (${sync ?? null}::text is null or sync = ${sync ?? null})
+        and (${before ?? null}::bigint is null or run_id < ${before ?? null}::bigint)
+      order by run_id desc limit ${sql.lit(READ)}`,
   );
   const { shown, pager } = paged(rows, { path: '/runs', filters: { sync }, isOlder: before !== undefined });
   return {
@@ -76,7 +66,7 @@ ${
         caption: 'Runs, newest first',
         columns: [
           column('Run', ({ id }) => linkTo('/runs', id)),
-          column('Sync', syncName),
+          column('Sync', syncLink),
           column(
             'State',
             ({ state, scope, error }) =>
@@ -85,10 +75,10 @@ ${
           ),
           column('Started', ({ startedAt }) => timeOf(startedAt)),
           figure('Took', ({ seconds }) => (seconds === null ? '–' : milliseconds(seconds * 1000))),
-          figure('Sent', ({ asked }) => asked ?? 0),
-          figure('Loaded', ({ loaded }) => loaded ?? 0),
-          figure('Quarantined', ({ quarantined }) => quietZero(quarantined ?? 0)),
-          figure('Failed', ({ failed }) => quietZero(failed ?? 0)),
+          figure('Sent', ({ sent }) => sent),
+          figure('Loaded', ({ loaded }) => loaded),
+          figure('Quarantined', ({ quarantined }) => quietZero(quarantined)),
+          figure('Failed', ({ failed }) => quietZero(failed)),
           figure('Points', ({ points }) => points ?? '–'),
         ],
       })
@@ -97,30 +87,49 @@ ${pager}`,
   };
 }
 
+/** Counts of a run, by the names of their columns. */
+const COUNTS: Readonly<Record<string, string>> = {
+  planned: 'Planned requests',
+  fresh: 'Fresh',
+  asked: 'Sent',
+  stored: 'Stored answers',
+  failed: 'Failed',
+  missing: 'Missing',
+  truncated: 'Truncated',
+  unreadable: 'Unreadable',
+  received: 'Items received',
+  loaded: 'Loaded',
+  changed: 'Changed',
+  unchanged: 'Unchanged',
+  superseded: 'Superseded',
+  quarantined: 'Quarantined',
+  points: 'Points',
+};
+
 export async function runPage(view: View): Promise<Page | undefined> {
   if (!isId(view.id)) return undefined;
-  const [run] = await readRuns(view, sql`run_id = ${view.id}::bigint`);
-  if (!run) return undefined;
-  const { shown, pager } = paged(await readRequests(view, { run: run.id }), {
+  const run = sql`from ${relation(view, 'sync_runs')} where run_id = ${view.id}::bigint`;
+  const [facts] = await rowsOf(
+    view,
+    sql<NamedRow>`
+      select sync as "Sync", endpoint as "Endpoint", state as "State", exit_code::text as "Exit code", scope as "Scope",
+        started_at as "Started", ended_at as "Ended", duration_s as "Seconds", tags as "Tags", error as "Error" ${run}`,
+  );
+  if (!facts) return undefined;
+  const counted = Object.keys(COUNTS).map((name) => sql`${sql.ref(name)}::float8 as ${sql.ref(name)}`);
+  const [counts = {}] = await rowsOf(view, sql<Record<string, number | null>>`select ${sql.join(counted)} ${run}`);
+  const { shown, pager } = paged(await readRequests(view, { run: view.id }), {
     path: '/requests',
-    filters: { run: run.id },
+    filters: { run: view.id },
     isOlder: false,
   });
   return {
-    title: `Run ${run.id}`,
-    body: html`${details([
-      ['Sync', link(addressOf('/runs', { sync: run.sync }), run.sync)],
-      ['Endpoint', run.endpoint],
-      ['State', html`${stateMark(run.state)}${run.exitCode !== null && ` (exit code ${run.exitCode})`}`],
-      ['Scope', run.scope],
-      ['Started', timeOf(run.startedAt)],
-      ['Ended', timeOf(run.endedAt)],
-      ['Took', run.seconds !== null && milliseconds(run.seconds * 1000)],
-      ['Tags', run.tags],
-      ['Error', run.error],
-    ])}
-<h2>Counts</h2>
-<dl class="facts">${COUNTS.filter(([name]) => run[name] !== null).map(([name, title]) => html`<div><dt>${title}</dt><dd><strong>${withThousands(run[name] ?? 0)}</strong></dd></div>`)}</dl>
+    title: `Run ${view.id}`,
+    body: html`${rowDetails(facts, { State: stateMark, Sync: (sync) => link(addressOf('/runs', { sync }), sync) })}
+<dl class="facts">${Object.entries(counts).map(
+      ([name, count]) =>
+        count !== null && html`<div><dt>${COUNTS[name]}</dt><dd><strong>${withThousands(count)}</strong></dd></div>`,
+    )}</dl>
 <h2>Requests</h2>
 ${requestsTable(shown)}${pager}`,
   };

@@ -64,7 +64,7 @@ ${details([
     (it) => ['Refers to', html`${linkTo('/tables', it.table)} by <code>${it.columns.join(', ')}</code>`] as const,
   ),
 ])}
-<p>${link(addressOf('/sql', { statement: `select * from ${name}` }), 'Query it')}${!isRead && html` · ${link(`${addressOf(`/tables/${table}`, { rows: 'first' })}#rows`, 'Show the first rows')}`}</p>
+<p class="actions">${link(addressOf('/sql', { statement: `select * from ${name}` }), 'Query it')}${!isRead && link(`${addressOf(`/tables/${table}`, { rows: 'first' })}#rows`, 'Show the first rows')}</p>
 <h2>Columns</h2>
 ${tableOf(columns, {
   id: 'columns',
