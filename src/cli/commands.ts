@@ -93,7 +93,7 @@ export const commands: readonly LazyCommand[] = [
   {
     name: 'ui',
     summary: 'Serve a local web console about runs, requests, costs and tables.',
-    load: async () => (await import('./commands/ui.ts')).ui,
+    load: async () => (await import('./commands/ui/ui.ts')).ui,
   },
   {
     name: 'prune',

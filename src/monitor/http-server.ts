@@ -33,7 +33,7 @@ export function limitedServer(answer: (request: IncomingMessage, response: Serve
   return server;
 }
 
-/** What a server is for, in its errors. */
+/** How errors name a server. */
 export interface ServedSubject {
   /** Its name in the plural, at the start of a sentence. */
   readonly name: string;

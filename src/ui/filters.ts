@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { html, type Markup } from '../report/markup.ts';
 import { relation, rowsOf } from '../report/reading/rows.ts';
-import type { View } from './view.ts';
+import type { ConsoleView } from './view.ts';
 
 interface Filter {
   readonly name: string;
@@ -21,7 +21,7 @@ export const filterForm = (path: string, filters: readonly Filter[]): Markup =>
   )}<button>Show</button></form>`;
 
 /** The names of the syncs that ran, for filters. */
-export async function syncNames(view: View): Promise<readonly string[]> {
+export async function syncNames(view: ConsoleView): Promise<readonly string[]> {
   const rows = await rowsOf(
     view,
     sql<{ sync: string }>`select sync from ${relation(view, 'dim_sync')} where is_sync order by sync`,

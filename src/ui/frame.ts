@@ -34,6 +34,8 @@ pre { margin: .75rem 0 0; padding: .75rem 1rem; max-height: 32rem; overflow: aut
 tbody th { min-width: 0; max-width: none; }
 tbody th, .name, #rows th, #rows td:not(.long) { white-space: nowrap; }
 #rows code, tbody th bdi { overflow-wrap: normal; }
+#rows .long { min-width: 22rem; }
+#rows .long bdi { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
 .actions { display: flex; gap: 1.5rem; margin-top: 1rem; }
 @media (max-width: 40rem) { .details { grid-template-columns: 1fr; gap: 0; } .details dd { margin-bottom: .5rem; } }
 `;

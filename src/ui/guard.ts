@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /** Why a request is not answered. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: 400 | 403 | 404 | 405 | 413 | 415;
   readonly message: string;
   readonly next: string;
@@ -13,7 +13,7 @@ export interface Refusal {
 const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /** The refusal of a request; undefined if it may be answered. */
-export function refusalOf({ method = '', headers }: IncomingMessage): Refusal | undefined {
+export function refusalOf({ method = '', headers }: IncomingMessage): RequestRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': target } = headers;
   if (!OWN_HOST.test(host))
     return {
@@ -41,7 +41,7 @@ export function refusalOf({ method = '', headers }: IncomingMessage): Refusal | 
 const MOST_FORM_BYTES = 2 ** 18;
 
 /** The fields of the form in a request, which must contain the token of this process; otherwise the refusal. */
-export async function readForm(request: IncomingMessage, token: string): Promise<URLSearchParams | Refusal> {
+export async function readForm(request: IncomingMessage, token: string): Promise<URLSearchParams | RequestRefusal> {
   if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(request.headers['content-type'] ?? ''))
     return { status: 415, message: 'The request is not a form.', next: 'Send the form of the SQL page.' };
   const parts: Buffer[] = [];

@@ -1,9 +1,9 @@
 /** Parts that pages share: links, details, and the link to older rows. */
 import { type Content, html, type Markup, named } from '../report/markup.ts';
+import { isLogRead } from '../ledger/log-reads.ts';
 import { withThousands } from '../report/figures.ts';
 import { clipped } from '../report/reading/rows.ts';
-import { timeOf } from '../report/table.ts';
-import type { View } from './view.ts';
+import type { ConsoleView } from './view.ts';
 
 /** Rows on a page. */
 export const SHOWN = 50;
@@ -27,20 +27,29 @@ export const linkTo = (path: string, id: string, content: Content = id): Markup 
   link(`${path}/${encodeURIComponent(id)}`, content);
 
 /** The value of a parameter; undefined if it is absent or empty. */
-export function parameter({ parameters }: Pick<View, 'parameters'>, name: string): string | undefined {
+export function parameter({ parameters }: Pick<ConsoleView, 'parameters'>, name: string): string | undefined {
   const value = parameters.get(name);
   return value === null || value === '' ? undefined : value;
 }
 
 /** The name of a sync as a link to its runs, with its endpoint below. */
 export const syncLink = ({ sync, endpoint }: { readonly sync: string; readonly endpoint: string }): Markup =>
-  html`<span class="name">${link(addressOf('/runs', { sync }), sync)}<span class="sub">${endpoint}</span></span>`;
+  html`<span class="name">${isLogRead(sync) ? sync : link(addressOf('/runs', { sync }), sync)}<span class="sub">${endpoint}</span></span>`;
+
+/** A link to the run; the plain id for log reads, whose runs have no page. */
+export const runLink = (id: string, sync: string): Content => (isLogRead(sync) ? id : linkTo('/runs', id));
+
+/** An instant to the second, for people and for machines. */
+export const timeOf = (at: Date | null, absent = '–'): Content =>
+  at === null
+    ? absent
+    : html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`;
 
 /** True for the number of a run, a request or an entry. */
 export const isId = (text: string): boolean => /^\d{1,18}$/.test(text);
 
 /** The id before which the rows of this page begin; undefined for the newest rows. */
-export function idBefore(view: Pick<View, 'parameters'>): string | undefined {
+export function idBefore(view: Pick<ConsoleView, 'parameters'>): string | undefined {
   const before = parameter(view, 'before');
   return before !== undefined && isId(before) ? before : undefined;
 }

@@ -6,19 +6,19 @@ import { emptyState } from '../report/table.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { migrationStatus } from '../warehouse/migrate/migrate.ts';
 import type { Route } from './routes.ts';
-import type { Page, View } from './view.ts';
+import type { Page, ConsoleView } from './view.ts';
 
 /** The longest time for one statement of a page on a server. */
 const STATEMENT_MS = 60_000;
 
-type Given = Pick<View, 'parameters' | 'redact' | 'syncs' | 'plan'>;
+type Given = Pick<ConsoleView, 'parameters' | 'redact' | 'syncs' | 'plan'>;
 
 /** The page; undefined if it does not exist. An empty warehouse has a page that says what to run. */
 export async function readPage(warehouse: Warehouse, route: Route, given: Given): Promise<Page | undefined> {
   if (!(await hasCurrentSchema(warehouse))) return EMPTY;
   const { redact, parameters, syncs, plan } = given;
   const { schema } = warehouse;
-  const viewOf = (db: Warehouse['db']): View => ({
+  const viewOf = (db: Warehouse['db']): ConsoleView => ({
     db,
     schema,
     warehouse: { ...warehouse, db },

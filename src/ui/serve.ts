@@ -12,12 +12,12 @@ import type { ListenAddress } from '../monitor/listen-address.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { DEFAULT_CONSOLE_ADDRESS } from './console-address.ts';
 import { framed, SAFE_HEADERS } from './frame.ts';
-import { readForm, type Refusal, refusalOf } from './guard.ts';
+import { readForm, type RequestRefusal, refusalOf } from './guard.ts';
 import { runStatement, runToCsv, sqlPage } from './pages/sql.ts';
 import { problem } from './parts.ts';
 import { readPage } from './read-page.ts';
 import { routeOf } from './routes.ts';
-import type { Page, View } from './view.ts';
+import type { Page, ConsoleView } from './view.ts';
 
 /** An error as a page shows it. */
 export interface ConsoleFailure {
@@ -27,7 +27,7 @@ export interface ConsoleFailure {
 }
 
 /** What the console shows, and where it reads it. */
-export interface ConsoleSource extends Pick<View, 'syncs' | 'plan' | 'redact'> {
+export interface ConsoleSource extends Pick<ConsoleView, 'syncs' | 'plan' | 'redact'> {
   /** Opens the warehouse for the work, and closes it afterwards. */
   readonly read: <T>(work: (warehouse: Warehouse) => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** Requests that may read at the same time. */
@@ -132,14 +132,14 @@ const read = <T>(
     return open(work, signal);
   });
 
-const NO_FORM: Refusal = { status: 405, message: 'This page has no form.', next: 'Open it with a link.' };
-const NOT_FOUND: Refusal = {
+const NO_FORM: RequestRefusal = { status: 405, message: 'This page has no form.', next: 'Open it with a link.' };
+const NOT_FOUND: RequestRefusal = {
   status: 404,
   message: 'There is no such page.',
   next: 'Choose a page above; what was pruned or never recorded has no page.',
 };
 
-function refused({ status, message, next }: Refusal): Reply {
+function refused({ status, message, next }: RequestRefusal): Reply {
   return { status, page: { title: status === 404 ? 'Not found' : 'Refused', body: problem(message, next) } };
 }
 

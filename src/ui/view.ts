@@ -12,7 +12,7 @@ export interface Page {
 }
 
 /** The address of a request, and the warehouse that its page reads. */
-export interface View extends Pick<ReportSource, 'db' | 'schema' | 'redact'> {
+export interface ConsoleView extends Pick<ReportSource, 'db' | 'schema' | 'redact'> {
   /** Its `db` is a read-only transaction, so that the figures of a page agree, except for pages that run statements of users. */
   readonly warehouse: Warehouse;
   /** The part of the path after the name of the page; empty without one. */
@@ -32,4 +32,4 @@ export interface PlannedText {
 }
 
 /** A page; undefined if the address names something that does not exist. */
-export type PageOf = (view: View) => Promise<Page | undefined>;
+export type PageOf = (view: ConsoleView) => Promise<Page | undefined>;

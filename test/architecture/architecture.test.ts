@@ -47,6 +47,20 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   monitor: { values: ['warehouse', 'ledger', 'control'] },
   alerts: { values: ['service', 'warehouse', 'ledger', 'control'], types: ['config'] },
   engine: { values: ['service', 'config', 'warehouse', 'ledger', 'control', 'flow', 'sync.ts'] },
+  ui: {
+    values: [
+      'service',
+      'warehouse',
+      'ledger',
+      'flow',
+      'insight',
+      'report',
+      'alerts',
+      'monitor/http-server.ts',
+      'monitor/listen-address.ts',
+    ],
+    types: ['config'],
+  },
   cli: {
     values: [
       'service',
@@ -59,6 +73,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
       'monitor',
       'alerts',
       'insight',
+      'ui',
       'telemetry',
       ...MACHINERY,
       ...COMPOSERS,

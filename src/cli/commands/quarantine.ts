@@ -78,7 +78,7 @@ function listText(entries: readonly QuarantineEntry[], { out }: Context): string
 async function showOne(context: Context, warehouse: Warehouse, isCreated: boolean, id: string): Promise<number> {
   const [{ showQuarantine }, { itemAt }] = await Promise.all([
     import('../../ledger/quarantine.ts'),
-    import('../../ledger/item-at.ts'),
+    import('../../ledger/inspect/item-at.ts'),
   ]);
   const found = isCreated ? await showQuarantine(warehouse, id) : undefined;
   if (!found) {

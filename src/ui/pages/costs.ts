@@ -7,9 +7,9 @@ import { balanceSection } from '../../report/sections/balance.ts';
 import type { Section } from '../../report/sections/section.ts';
 import { spendSection } from '../../report/sections/spend.ts';
 import { column, figure, tableOf } from '../../report/table.ts';
-import type { Page, View } from '../view.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
-export async function costsPage(view: View): Promise<Page> {
+export async function costsPage(view: ConsoleView): Promise<Page> {
   const { db, schema, now, redact, warehouse } = view;
   const days = await shownDays(db, schema, now);
   const money = await readMoney({ db, schema, redact, days });

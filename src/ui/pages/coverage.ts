@@ -5,10 +5,10 @@ import { relation, rowsOf } from '../../report/reading/rows.ts';
 import { readSlices } from '../../report/reading/syncs.ts';
 import { coverageTable, filtersIn } from '../../report/sections/coverage.ts';
 import { stateMark } from '../../report/sections/section.ts';
-import { column, emptyState, figure, tableOf, timeOf } from '../../report/table.ts';
+import { column, emptyState, figure, tableOf } from '../../report/table.ts';
 import { filterForm, syncNames } from '../filters.ts';
-import { idBefore, linkTo, paged, parameter, READ, textOr } from '../parts.ts';
-import type { Page, View } from '../view.ts';
+import { idBefore, linkTo, paged, parameter, READ, textOr, timeOf } from '../parts.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
 interface SliceRow {
   readonly id: string;
@@ -30,7 +30,7 @@ interface SliceFilters {
 }
 
 /** The slices that the filters select, newest first. */
-export const readSliceRows = (view: View, { sync, extent, key, before }: SliceFilters): Promise<SliceRow[]> =>
+export const readSliceRows = (view: ConsoleView, { sync, extent, key, before }: SliceFilters): Promise<SliceRow[]> =>
   rowsOf(
     view,
     sql<SliceRow>`
@@ -63,7 +63,7 @@ export const slicesTable = (rows: readonly SliceRow[]): Markup =>
 
 const EXTENTS = ['complete', 'lower_bound', 'open'];
 
-export async function coveragePage(view: View): Promise<Page> {
+export async function coveragePage(view: ConsoleView): Promise<Page> {
   const { coverage } = await readSlices({ ...view, days: [] });
   const filters = { sync: parameter(view, 'sync'), extent: parameter(view, 'extent') };
   const before = idBefore(view);

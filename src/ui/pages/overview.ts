@@ -9,7 +9,7 @@ import { syncsSection } from '../../report/sections/syncs.ts';
 import { column, tableOf, timeOf } from '../../report/table.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { syncLink } from '../parts.ts';
-import type { Page, View } from '../view.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
 /** The pages with the sections that the summary of a report links to. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const PAGES: Readonly<Record<string, string>> = {
   spend: '/costs#spend',
 };
 
-export async function overviewPage(view: View): Promise<Page> {
+export async function overviewPage(view: ConsoleView): Promise<Page> {
   const { db, schema, now, redact, warehouse } = view;
   const source = { db, schema, redact, days: await shownDays(db, schema, now) };
   const money = await readMoney(source);
@@ -45,7 +45,7 @@ ${notRun.length > 0 && html`<p class="fine">Not run yet: ${notRun.map((name, ind
   };
 }
 
-const alertsSection = (alerts: readonly AlertState[], redact: View['redact']): Markup =>
+const alertsSection = (alerts: readonly AlertState[], redact: ConsoleView['redact']): Markup =>
   html`<section><h2>Active alerts</h2>
 ${tableOf(alerts, {
   id: 'alerts',

@@ -4,13 +4,13 @@ import { type Content, html, type Markup, named } from '../../report/markup.ts';
 import { column, emptyState, figure, tableOf } from '../../report/table.ts';
 import type { Planned } from '../../flow/forecast/quote-syncs.ts';
 import { parameter, syncLink } from '../parts.ts';
-import type { Page, View } from '../view.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
 /** The value that selects all syncs. */
 const ALL = 'all syncs';
 
 /** Planning reads inputs and may take a while, so the page plans on demand. */
-export async function planPage(view: View): Promise<Page> {
+export async function planPage(view: ConsoleView): Promise<Page> {
   const sync = parameter(view, 'sync');
   const names = view.syncs.map(({ name }) => name);
   return {
@@ -41,7 +41,7 @@ const FIGURES: readonly (readonly [name: string, cell: (it: Quote) => Content])[
   ['Least time', ({ leastMs }) => (leastMs === 0 ? '–' : milliseconds(leastMs))],
 ];
 
-async function planned(view: View, names: readonly string[]): Promise<Markup> {
+async function planned(view: ConsoleView, names: readonly string[]): Promise<Markup> {
   const { planned: plan, lines } = await view.plan(view.warehouse, names);
   return html`${tableOf(plan.syncs, {
     id: 'plan',

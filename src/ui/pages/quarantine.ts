@@ -1,17 +1,29 @@
 /** The open entries in quarantine, newest first, and one entry with its item. */
-import { itemAt } from '../../ledger/item-at.ts';
+import { itemAt } from '../../ledger/inspect/item-at.ts';
 import { listQuarantine, type QuarantineEntry, showQuarantine } from '../../ledger/quarantine.ts';
 import { html } from '../../report/markup.ts';
 import { clipped } from '../../report/reading/rows.ts';
-import { column, emptyState, tableOf, timeOf } from '../../report/table.ts';
+import { column, emptyState, tableOf } from '../../report/table.ts';
 import { filterForm, syncNames } from '../filters.ts';
-import { details, idBefore, isId, linkTo, longText, paged, parameter, READ, syncLink, textOr } from '../parts.ts';
-import type { Page, View } from '../view.ts';
+import {
+  details,
+  idBefore,
+  isId,
+  linkTo,
+  longText,
+  paged,
+  parameter,
+  READ,
+  syncLink,
+  textOr,
+  timeOf,
+} from '../parts.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
 /** The most characters of a reason in the list. */
 const MOST_REASON = 400;
 
-export async function quarantinePage(view: View): Promise<Page> {
+export async function quarantinePage(view: ConsoleView): Promise<Page> {
   const sync = parameter(view, 'sync');
   const before = idBefore(view);
   const rows = await listQuarantine(view.warehouse, READ, { sync, before });
@@ -39,7 +51,7 @@ ${tableOf(shown, {
   };
 }
 
-export async function quarantineEntryPage(view: View): Promise<Page | undefined> {
+export async function quarantineEntryPage(view: ConsoleView): Promise<Page | undefined> {
   const found = isId(view.id) ? await showQuarantine(view.warehouse, view.id) : undefined;
   if (!found) return undefined;
   const { entry, answer } = found;

@@ -1,14 +1,26 @@
 /** One request of the ledger: its body, attempts and outcome, its coverage, and the beginning of its answer. */
 import { sql } from 'kysely';
-import { readAnswerStart } from '../../ledger/answer-start.ts';
+import { readAnswerStart } from '../../ledger/inspect/answer-start.ts';
 import { bytes } from '../../report/figures.ts';
 import { html, type Markup } from '../../report/markup.ts';
 import { relation, rowsOf } from '../../report/reading/rows.ts';
 import { stateMark } from '../../report/sections/section.ts';
-import { column, figure, tableOf, timeOf } from '../../report/table.ts';
+import { column, figure, tableOf } from '../../report/table.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { addressOf, details, isId, link, linkTo, longText, type NamedRow, rowDetails, textOr } from '../parts.ts';
-import type { Page, View } from '../view.ts';
+import {
+  addressOf,
+  details,
+  isId,
+  link,
+  linkTo,
+  longText,
+  type NamedRow,
+  rowDetails,
+  runLink,
+  textOr,
+  timeOf,
+} from '../parts.ts';
+import type { Page, ConsoleView } from '../view.ts';
 import { readSliceRows, slicesTable } from './coverage.ts';
 
 /** The most characters of a request body. */
@@ -21,7 +33,7 @@ interface RequestKeys {
   readonly answerId: string | null;
 }
 
-export async function requestPage(view: View): Promise<Page | undefined> {
+export async function requestPage(view: ConsoleView): Promise<Page | undefined> {
   if (!isId(view.id)) return undefined;
   const request = sql`from ${sql.id(view.warehouse.ops, 'requests')} where id = ${view.id}::bigint`;
   const [facts] = await rowsOf(
@@ -44,7 +56,7 @@ export async function requestPage(view: View): Promise<Page | undefined> {
   return {
     title: `Request ${view.id}`,
     body: html`${rowDetails(facts, {
-      Run: (id) => linkTo('/runs', id),
+      Run: (id) => runLink(id, keys.sync),
       Sync: (sync) => link(addressOf('/requests', { sync }), sync),
       State: stateMark,
       'Split or paged from': (id) => linkTo('/requests', id),
@@ -57,7 +69,7 @@ ${keys.answerId !== null && (await answerPart(view, keys.answerId))}`,
   };
 }
 
-async function lostPart(view: View): Promise<Markup | undefined> {
+async function lostPart(view: ConsoleView): Promise<Markup | undefined> {
   const lost = await rowsOf(
     view,
     sql<{ attempt: number; sentAt: Date; reason: string; verdict: string | null; points: number | null }>`
@@ -81,12 +93,12 @@ async function lostPart(view: View): Promise<Markup | undefined> {
 /** The most bytes of an answer's body. */
 const MOST_ANSWER_BYTES = 2 ** 14;
 
-async function answerPart(view: View, id: string): Promise<Markup> {
+async function answerPart(view: ConsoleView, id: string): Promise<Markup> {
   const [facts] = await rowsOf(
     view,
     sql<NamedRow>`
       select status::text as "HTTP status", received_at as "Received", took_ms::float8 as "Milliseconds", bytes::float8 as "Bytes",
-        run_id::text as "Received by run", received || ' received: ' || loaded || ' loaded, ' || unchanged || ' unchanged, '
+        sync as "Received by", run_id::text as "In run", received || ' received: ' || loaded || ' loaded, ' || unchanged || ' unchanged, '
           || superseded || ' superseded, ' || quarantined || ' quarantined' as "Items", loaded_at as "Loaded"
       from ${relation(view, 'paid_answers')} where answer_id = ${id}::bigint`,
   );
@@ -95,7 +107,7 @@ async function answerPart(view: View, id: string): Promise<Markup> {
   const body = start.body && view.redact(new TextDecoder().decode(start.body, { stream: true }));
   const shown = start.body?.byteLength ?? 0;
   return html`<h2>Answer ${id}</h2>
-${rowDetails(facts, { 'Received by run': (run) => linkTo('/runs', run) })}
+${rowDetails(facts, { 'In run': (run) => runLink(run, String(facts['Received by'])) })}
 <h3 class="set">Headers</h3>
 ${details(Object.entries(start.headers).map(([name, value]) => [view.redact(name), view.redact(value)] as const))}
 <h3 class="set">Body</h3>

@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import { html, type Markup } from '../../report/markup.ts';
 import { rowsOf } from '../../report/reading/rows.ts';
 import { stateMark } from '../../report/sections/section.ts';
-import { column, emptyState, figure, tableOf, timeOf } from '../../report/table.ts';
+import { column, emptyState, figure, tableOf } from '../../report/table.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { RequestState } from '../../warehouse/connect/operations-db.ts';
 import { filterForm, syncNames } from '../filters.ts';
-import { idBefore, isId, linkTo, paged, parameter, READ, syncLink, textOr } from '../parts.ts';
-import type { Page, View } from '../view.ts';
+import { idBefore, isId, linkTo, paged, parameter, READ, syncLink, textOr, timeOf } from '../parts.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
 interface RequestRow {
   readonly id: string;
@@ -34,7 +34,7 @@ interface RequestFilters {
 const COLUMN_OF = { run: 'run_id', sync: 'sync', state: 'state', endpoint: 'endpoint' } as const;
 
 /** The requests that the filters select, newest first. */
-export function readRequests(view: View, { before, ...filters }: RequestFilters): Promise<RequestRow[]> {
+export function readRequests(view: ConsoleView, { before, ...filters }: RequestFilters): Promise<RequestRow[]> {
   const conditions = [
     ...(before === undefined ? [] : [sql`requests.id < ${before}::bigint`]),
     ...(Object.keys(COLUMN_OF) as (keyof typeof COLUMN_OF)[]).flatMap((name) =>
@@ -92,7 +92,7 @@ const STATES: Readonly<Record<RequestState, true>> = {
   abandoned: true,
 };
 
-export async function requestsPage(view: View): Promise<Page> {
+export async function requestsPage(view: ConsoleView): Promise<Page> {
   const run = parameter(view, 'run');
   const filters = {
     run: run !== undefined && isId(run) ? run : undefined,

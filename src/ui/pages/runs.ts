@@ -5,7 +5,7 @@ import { html } from '../../report/markup.ts';
 import { relation, rowsOf } from '../../report/reading/rows.ts';
 import { stateMark } from '../../report/sections/section.ts';
 import { quietZero } from '../../report/sections/syncs.ts';
-import { column, emptyState, figure, tableOf, timeOf } from '../../report/table.ts';
+import { column, emptyState, figure, tableOf } from '../../report/table.ts';
 import {
   addressOf,
   idBefore,
@@ -19,9 +19,10 @@ import {
   rowDetails,
   syncLink,
   textOr,
+  timeOf,
 } from '../parts.ts';
 import { filterForm, syncNames } from '../filters.ts';
-import type { Page, View } from '../view.ts';
+import type { Page, ConsoleView } from '../view.ts';
 import { readRequests, requestsTable } from './requests.ts';
 
 interface RunRow {
@@ -40,7 +41,7 @@ interface RunRow {
   readonly error: string | null;
 }
 
-export async function runsPage(view: View): Promise<Page> {
+export async function runsPage(view: ConsoleView): Promise<Page> {
   const sync = parameter(view, 'sync');
   const before = idBefore(view);
   const rows = await rowsOf(
@@ -106,7 +107,7 @@ const COUNTS: Readonly<Record<string, string>> = {
   points: 'Points',
 };
 
-export async function runPage(view: View): Promise<Page | undefined> {
+export async function runPage(view: ConsoleView): Promise<Page | undefined> {
   if (!isId(view.id)) return undefined;
   const run = sql`from ${relation(view, 'sync_runs')} where run_id = ${view.id}::bigint`;
   const [facts] = await rowsOf(

@@ -7,9 +7,9 @@ import { quoted } from '../../warehouse/sql/identifiers.ts';
 import { readRowCounts } from '../../warehouse/sql/row-counts.ts';
 import { addressOf, details, link, linkTo, parameter } from '../parts.ts';
 import { MOST_CELL, resultTable } from '../result-table.ts';
-import type { Page, View } from '../view.ts';
+import type { Page, ConsoleView } from '../view.ts';
 
-export async function tablesPage({ db, schema, warehouse }: View): Promise<Page> {
+export async function tablesPage({ db, schema, warehouse }: ConsoleView): Promise<Page> {
   const entries = dictionary();
   const isOurs = (area: DictionaryEntry['area']) => (name: string) =>
     entries.some((it) => it.area === area && it.table === name);
@@ -47,7 +47,7 @@ ${part('analyst', 'table', 'Tables for analysts')}${part('analyst', 'view', 'Vie
 /** The first rows of a table: few, because one row may contain a page of megabytes. */
 const FIRST_ROWS = 20;
 
-export async function tablePage(view: View): Promise<Page | undefined> {
+export async function tablePage(view: ConsoleView): Promise<Page | undefined> {
   const entry = dictionary().find(({ table }) => table === view.id);
   if (!entry) return undefined;
   const { area, kind, table, about, key, columns, references } = entry;
@@ -80,7 +80,10 @@ ${isRead && html`<h2 id="rows">First rows</h2>${await firstRows(view, entry)}`}`
   };
 }
 
-async function firstRows({ db, schema, warehouse }: View, { area, table, columns }: DictionaryEntry): Promise<Markup> {
+async function firstRows(
+  { db, schema, warehouse }: ConsoleView,
+  { area, table, columns }: DictionaryEntry,
+): Promise<Markup> {
   const cells = columns.map(({ name, type }) =>
     type === 'bytea'
       ? sql`octet_length(${sql.ref(name)}) || ' bytes' as ${sql.ref(name)}`

@@ -1,5 +1,5 @@
 /** Finds the part of a stored answer at a JSON pointer. */
-import { parseJson } from '../warehouse/sql/values.ts';
+import { parseJson } from '../../warehouse/sql/values.ts';
 
 /** The part of the body at an RFC 6901 pointer; null if there is no such part. The complete text if it is not JSON. */
 export function itemAt(body: Uint8Array, pointer: string): unknown {

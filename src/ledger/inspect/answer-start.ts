@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { sql } from 'kysely';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 export interface AnswerStart {
   /** Response headers by lower-case name, without cookies. */
