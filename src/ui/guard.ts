@@ -46,7 +46,8 @@ export async function readForm(request: IncomingMessage, token: string): Promise
     return { status: 415, message: 'The request is not a form.', next: 'Send the form of the SQL page.' };
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
+  // The connection must stay open for the refusal.
+  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > MOST_FORM_BYTES)
       return {

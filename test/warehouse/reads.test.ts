@@ -12,7 +12,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { HeldError, SchemaError, TransientError, UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
-import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { readInParts, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { findOwner } from '../../src/warehouse/read-server/client.ts';
 import {
   frameOf,
@@ -107,6 +107,34 @@ describe('a reader beside the owner of an embedded warehouse', () => {
     expect((await readOnlyQuery(warehouse, 'show server_encoding')).rows).toEqual([{ server_encoding: 'UTF8' }]);
     expect((await readOnlyQuery(warehouse, 'explain select 1; ')).rows.length).toBeGreaterThan(0);
     expect((await readOnlyQuery(warehouse, 'table seen -- all')).rows.length).toBe(5000);
+  });
+
+  it('a result in parts is complete, or ends after the most rows, also for a statement that ends in a comment', async () => {
+    const warehouse = await openToRead();
+    const counts = async (statement: string, mostRows?: number): Promise<number[]> => {
+      const found: number[] = [];
+      await readInParts(warehouse, statement, {
+        ...(mostRows !== undefined && { mostRows }),
+        onPart: ({ rows }) => void found.push(rows.length),
+      });
+      return found;
+    };
+    expect(await counts('table seen -- all')).toEqual([5000]);
+    expect(await counts('table seen -- all', 120)).toEqual([120]);
+    expect(await counts('select 1 as a, 2 as a where false; ', 120)).toEqual([0]);
+    expect(await counts('show server_encoding', 120)).toEqual([1]);
+    await expect(counts('select nonsense from seen', 120)).rejects.toThrow('column "nonsense" does not exist');
+  });
+
+  it('a query that is given up before its connection is there is not run', async () => {
+    const warehouse = await openToRead();
+    const stop = new AbortController();
+    const work = readOnlyQuery(warehouse, 'select count(*) from generate_series(1, 100000000000)', {
+      signal: stop.signal,
+    });
+    stop.abort(new Error('enough'));
+    await expect(work).rejects.toThrow('enough');
+    expect((await readOnlyQuery(warehouse, 'select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
   it('a transaction sees one moment, whatever the owner does meanwhile', async () => {

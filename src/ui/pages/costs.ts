@@ -14,10 +14,11 @@ export async function costsPage(view: ConsoleView): Promise<Page> {
   const days = await shownDays(db, schema, now);
   const money = await readMoney({ db, schema, redact, days });
   const report = { days, ...(money && { money }) };
+  const bySync = money ? await readCostsBy(warehouse, 'sync', days[0]) : [];
   return {
     title: 'Costs',
     body: html`${sectionOf(spendSection(report))}
-${money && html`<section><h2>Spend by sync</h2>${syncTable(await readCostsBy(warehouse, 'sync', days[0]))}</section>`}
+${bySync.length > 0 && html`<section><h2>Spend by sync</h2>${syncTable(bySync)}</section>`}
 ${sectionOf(balanceSection(report))}`,
   };
 }

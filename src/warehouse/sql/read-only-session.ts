@@ -27,6 +27,8 @@ export const sessionOfPool =
     signal?.throwIfAborted();
     const client = await pool.connect();
     const run: RunText = async (text, values = []) => {
+      // A cancellation has no effect between statements, and the signal may have been aborted before anything listened.
+      signal?.throwIfAborted();
       // Extended mode, because the driver would otherwise send a text without parameters as a script of several
       // statements.
       const statement = { text, values, rowMode: 'array', queryMode: 'extended', types: { getTypeParser: () => raw } };
