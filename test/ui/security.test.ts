@@ -201,9 +201,9 @@ it('an error of a page shows its message and the next step, and does not end the
     'thrown text',
     undefined,
   ];
-  const console = await openConsole(NO_WAREHOUSE, { read: async () => Promise.reject(errors.shift()) });
+  const console = await openConsole(NO_WAREHOUSE, { read: async () => Promise.reject(errors.shift() as Error) });
   const found = [];
-  for (const _ of [...errors]) {
+  while (errors.length > 0) {
     const { status, body } = await ask(console, '/runs');
     expect(body).not.toContain('canary');
     found.push([

@@ -151,7 +151,7 @@ eachWarehouse('a query', (open, kind) => {
     const all = await inParts(warehouse, statement);
     expect(all.map(({ rows }) => rows.length)).toEqual([100, 100, 50]);
     expect(all.flatMap(({ rows }) => rows)).toEqual(Array.from({ length: 250 }, (_, at) => [at + 1, null]));
-    const some = await inParts(warehouse, `${statement}`, 120);
+    const some = await inParts(warehouse, statement, 120);
     expect(some.map(({ rows }) => rows.length)).toEqual([100, 20]);
     expect(
       (await inParts(warehouse, 'select 1 as a, 2 as a where false;')).map(({ columns, rows }) => [columns, rows]),
