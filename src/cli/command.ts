@@ -18,8 +18,8 @@ export interface Positional {
   readonly takes: 'one' | 'optional' | 'many';
   /** The allowed words; absent if any word is allowed. */
   readonly choices?: readonly string[];
-  /** The names that completion offers for it, apart from the choices. */
-  readonly completes?: 'syncs' | 'endpoints';
+  /** The names that completion offers for it, apart from the choices. A subject is anything that can be described. */
+  readonly completes?: 'syncs' | 'endpoints' | 'tables' | 'subjects';
 }
 export type Positionals = Readonly<Record<string, Positional>>;
 

@@ -86,6 +86,26 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/query.ts')).query,
   },
   {
+    name: 'export',
+    summary: 'Write tables to Parquet, CSV or JSON lines files.',
+    load: async () => (await import('./commands/export/export.ts')).exportTables,
+  },
+  {
+    name: 'endpoints',
+    summary: 'List what can be requested, or show the fields of an endpoint.',
+    load: async () => (await import('./commands/catalog/endpoints.ts')).endpoints,
+  },
+  {
+    name: 'tables',
+    summary: 'List the tables and views, or show the columns of one.',
+    load: async () => (await import('./commands/catalog/tables.ts')).tables,
+  },
+  {
+    name: 'describe',
+    summary: 'Show what feeds a table or column, and what an endpoint or sync feeds.',
+    load: async () => (await import('./commands/catalog/describe.ts')).describe,
+  },
+  {
     name: 'report',
     summary: 'Write one HTML page with spending, freshness, coverage and quality.',
     load: async () => (await import('./commands/report.ts')).report,

@@ -82,6 +82,17 @@ const costs = (
 ${parents.length === 0 ? '' : `    after: [${parents.join(', ')}]\n`}    lookback: 1h                    # rows of the log change after their requests start
 `;
 
+/** A small config with a sync of the endpoint, and with the syncs that provide its inputs. */
+export function exampleConfig(endpoint: string): string {
+  const blocks = withNeeds([endpoint]).flatMap((it) => {
+    const starter = starters[it];
+    return starter ? block(it, { ...starter, lines: starter.lines.filter((line) => !isComment(line)) }, true) : [];
+  });
+  return `${['syncs:', ...(blocks.length > 0 ? blocks : [costs([]).trimEnd()])].join('\n')}\n`;
+}
+
+const isComment = (line: string): boolean => line.trimStart().startsWith('#');
+
 /** The text of an `.env.example`: the variables that the sync file uses. */
 export const envExample = (
   warehouse: InitAnswers['warehouse'],

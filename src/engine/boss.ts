@@ -188,6 +188,8 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
     redrive: (syncs) => redriveDead(boss, database, syncs),
     close: async () => {
       await boss.stop({ graceful: true, timeout: DRAIN_MS });
+      // The library does not wait for its sockets to close, and the loss of such a connection is no error.
+      boss.removeAllListeners('error').on('error', () => undefined);
       // The library does not wait for handlers whose jobs it gave up.
       await Promise.allSettled(running.values());
     },

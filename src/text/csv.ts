@@ -1,5 +1,4 @@
 /** Formats rows as comma-separated values. */
-import { displayText } from './display-text.ts';
 
 /** The line break of shell tools. CRLF, as in RFC 4180, would leave a carriage return in the last field of each line. */
 const LINE_BREAK = '\n';
@@ -13,17 +12,17 @@ export const csv = (columns: readonly string[], rows: readonly (readonly unknown
 
 /** The header and the records one by one, since together they may be longer than a string can be. */
 export function* csvRecords(columns: readonly string[], rows: Iterable<readonly unknown[]>): Generator<string, void> {
-  yield columns.map(field).join(',') + LINE_BREAK;
-  for (const row of rows) yield columns.map((_, index) => field(row[index])).join(',') + LINE_BREAK;
+  yield csvRecord(columns);
+  for (const row of rows) yield csvRecord(row);
 }
+
+/** One record with its line break. */
+export const csvRecord = (values: readonly unknown[]): string => values.map(field).join(',') + LINE_BREAK;
 
 function field(value: unknown): string {
   if (value === null || value === undefined) return '';
-  const text =
-    typeof value === 'string'
-      ? value
-      : typeof value === 'object' && !(value instanceof Date)
-        ? JSON.stringify(value)
-        : displayText(value);
+  const text = typeof value === 'string' ? value : value instanceof Date ? value.toISOString() : jsonOf(value);
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+const jsonOf = (value: unknown): string => (typeof value === 'bigint' ? value.toString() : JSON.stringify(value));

@@ -78,6 +78,19 @@ describe('what is offered', () => {
     [['check', '--config', '=', 's'], [':files']],
     [['init', '--dir', ''], [':folders']],
     [['init', 'photoshare.user.posts', 'photoshare'], ['photoshare.user']],
+    [['export', 'sec_filing_items', 'sec_filing_i'], ['sec_filing_inc_states']],
+    [['export', 'sec_filing_ov'], ['sec_filing_overview']],
+    [['endpoints', 'photoshare.user.'], ['photoshare.user.posts']],
+    [
+      ['tables', 'pronet_industries'],
+      ['pronet_industries', 'pronet_industries_presence', 'pronet_industries_history'],
+    ],
+    [['describe', 'pronet.s'], ['pronet.search.users']],
+    [
+      ['describe', 'pa'],
+      ['paid_answers', 'pages'],
+    ],
+    [['describe', 'web_pages.ti'], ['web_pages.title']],
     [['query', ''], []],
     [['none', ''], []],
   ])('for %j is %j', async (typed, words) => {

@@ -126,6 +126,8 @@ describe('sources of dbt', () => {
     const from = 'select max(refreshed_at) from "my ""odd"" schema"."sync_freshness" where endpoint in';
     expect(query('sec_filing_items')).toBe(`${from} ('sec.search.companies')`);
     expect(query('photoshare_user_posts')).toBe(`${from} ('photoshare.user', 'photoshare.user.posts')`);
+    // Posts are also inside the profiles.
+    expect(query('photoshare_posts')).toBe(`${from} ('photoshare.user', 'photoshare.user.posts')`);
     expect(query('fact_microblog_user_daily')).toBe(`${from} ('microblog.user')`);
     expect(tables.filter(({ name }) => query(name) === undefined)).toEqual([]);
     expect(views.filter(({ name }) => query(name) !== undefined)).toEqual([]);

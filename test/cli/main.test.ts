@@ -73,6 +73,18 @@ describe('compiled code', () => {
   });
 });
 
+describe('the catalog', () => {
+  it.each([[['tables', 'web_pages']], [['endpoints', 'webparser.parse']], [['describe', 'web_pages']]])(
+    '%j loads neither the warehouse nor the flow, because it reads declarations alone',
+    async (words) => {
+      const urls = await loadedBy(words);
+      expect(urls).toContain('src/lineage/relations.ts');
+      const needless = ['@electric-sql', '/pg/', 'kysely', 'undici', '/warehouse/connect/', '/flow/', '/normalize/'];
+      expect(needless.filter((name) => urls.includes(name))).toEqual([]);
+    },
+  );
+});
+
 describe('help', () => {
   it('lists every command on standard output', async () => {
     const { code, out, err } = await sluice('--help');

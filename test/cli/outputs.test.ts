@@ -186,7 +186,14 @@ it('commands that read print what their schemas declare', SLOW, async () => {
   await expectOutput('costs-tune', 0, ['costs', '--tune']);
   await expectOutput('report', 0, ['report']);
   await expectOutput('query', 0, ['query', 'table pronet_groups']);
+  await expectOutput('export', 0, ['export', 'pronet_groups', '--output', at('lake')]);
   await expectOutput('grants', 0, ['grants']);
+  await expectOutput('endpoints', 0, ['endpoints']);
+  await expectOutput('endpoints-show', 0, ['endpoints', 'token.requests']);
+  await expectOutput('tables', 0, ['tables']);
+  await expectOutput('tables-show', 0, ['tables', 'pronet_user_overview']);
+  await expectOutput('describe', 0, ['describe', 'filings']);
+  await expectOutput('describe', 0, ['describe', 'fact_request_costs.cost']);
   // A field that the contract has: nothing is drafted in this checkout.
   await expectOutput('promote', 0, ['promote', 'pronet_groups', 'name', 'text']);
   await expectOutput('schedule-redrive', 0, ['schedule', '--redrive']);

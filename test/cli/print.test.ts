@@ -1,10 +1,10 @@
 /** Tables and words: harmless, aligned, cut on a terminal only. */
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { csv } from '../../src/text/csv.ts';
 import { asJson, jsonElements } from '../../src/cli/terminal/json.ts';
 import { withNoun, duration, withThousands, paint, table } from '../../src/cli/terminal/print.ts';
 import { cutTo } from '../../src/cli/terminal/width.ts';
+import { csv } from '../../src/text/csv.ts';
 import { displayText } from '../../src/text/display-text.ts';
 import { keptChannel } from './channels.ts';
 

@@ -110,7 +110,7 @@ syncs:
     const list = columns.map((column) => `{ nulls: { column: ${column} } }`).join(', ');
     const sync = await loadSync(`  a: { ${GROUP}, checks: [${list}] }`);
     expect(() => assertCheckColumns([sync])).toThrow(
-      /^\S+sluice\.yaml:4:\d+: a: no table is named pronet_user; did you mean pronet_users\?\n.*: the table pronet_users has no column hedline; did you mean headline\?\n.*: no table is named nothing_like_it; sluice docs tables prints all$/,
+      /^\S+sluice\.yaml:4:\d+: a: no table is named pronet_user; did you mean pronet_users\?\n.*: the table pronet_users has no column hedline; did you mean headline\?\n.*: no table is named nothing_like_it; sluice tables lists all$/,
     );
   });
 });

@@ -50,7 +50,8 @@ function awayAt(warehouse: Warehouse, nth: number): Away {
   return {
     warehouse: {
       ...withStatementSpy(warehouse, { statement, beforeCommit }),
-      session: (work, signal) => warehouse.session((run) => work((text) => statement(text, () => run(text))), signal),
+      session: (work, signal) =>
+        warehouse.session((run, stream) => work((text) => statement(text, () => run(text)), stream), signal),
     },
     met,
   };

@@ -213,7 +213,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a query that fails': {
     words: ['query', 'select * frm web_pages'],
     code: 2,
-    says: ['The database refuses the query: syntax error at or near "frm".', 'sluice docs tables prints'],
+    says: ['The database refuses the query: syntax error at or near "frm".', 'sluice tables lists'],
   },
   'a query on a table that does not exist': {
     words: ['query', 'select * from web_page'],

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { Secret } from '../../src/config/values/secret.ts';
 import { TransientError, UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { type QueryPart, readInParts, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
-import { firstWord } from '../../src/warehouse/connect/reader-session.ts';
+import { firstWord, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { type QueryPart, readInParts } from '../../src/warehouse/connect/query-parts.ts';
 import { retryTransient } from '../../src/warehouse/connect/retry-transient.ts';
 import { startProxy } from '../reliability/proxy.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';

@@ -12,7 +12,8 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { HeldError, SchemaError, TransientError, UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
-import { readInParts, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { readInParts } from '../../src/warehouse/connect/query-parts.ts';
 import { findOwner } from '../../src/warehouse/read-server/client.ts';
 import {
   frameOf,

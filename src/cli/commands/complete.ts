@@ -30,9 +30,15 @@ export const complete = command({
 /** The names that start with the typed prefix and are not on the command line yet. */
 async function namesFor({ names }: CompletionOffer, context: Context): Promise<CompletionWord[]> {
   if (!names) return [];
-  const all = names.kind === 'syncs' ? await syncsOf(names.config, context) : await endpoints();
-  return all.filter(({ word }) => word.startsWith(names.prefix) && !names.typed.includes(word));
+  const { kind, config, prefix, typed } = names;
+  const readers = { syncs: () => syncsOf(config, context), endpoints, tables, columns: () => columnsOf(prefix) };
+  const kinds = kind === 'subjects' ? SUBJECTS : [kind];
+  const all = (await Promise.all(kinds.map((it) => readers[it]()))).flat();
+  return all.filter(({ word }) => word.startsWith(prefix) && !typed.includes(word));
 }
+
+/** What can be described. */
+const SUBJECTS = ['endpoints', 'tables', 'columns', 'syncs'] as const;
 
 /** The names of the syncs; none if the config cannot be read, because errors would disturb typing. */
 async function syncsOf(config: string | undefined, { env }: Context): Promise<CompletionWord[]> {
@@ -47,4 +53,19 @@ async function syncsOf(config: string | undefined, { env }: Context): Promise<Co
 async function endpoints(): Promise<CompletionWord[]> {
   const { catalog } = await import('../../service/catalog.ts');
   return catalog.map(({ name, about }) => ({ word: name, about }));
+}
+
+async function tables(): Promise<CompletionWord[]> {
+  const { dictionary } = await import('../../warehouse/schema/dictionary.ts');
+  return dictionary()
+    .filter(({ area }) => area === 'analyst')
+    .map(({ table, about }) => ({ word: table, about }));
+}
+
+/** The columns of the table before the dot, if there is one. */
+async function columnsOf(prefix: string): Promise<CompletionWord[]> {
+  const { relationNamed } = await import('../../lineage/relations.ts');
+  const [table = '', ...rest] = prefix.split('.');
+  const columns = rest.length > 0 ? relationNamed(table)?.columns : undefined;
+  return (columns ?? []).map(({ name, about }) => ({ word: `${table}.${name}`, about }));
 }

@@ -2,9 +2,9 @@
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryResult } from '../../warehouse/connect/query.ts';
+import { csvRecords } from '../../text/csv.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { csvRecords } from '../../text/csv.ts';
 import { jsonElements, versioned } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';

@@ -12,7 +12,7 @@ export type Paths = 'files' | 'folders';
 export interface CompletionOffer {
   readonly candidates: readonly CompletionWord[];
   readonly paths?: Paths;
-  /** Names that complete the word: of endpoints, or of syncs in the config that the command line names, if any. */
+  /** Names that complete the word: of endpoints, of tables and views, or of syncs in the config of the command line, if any. */
   readonly names?: {
     readonly kind: NonNullable<Positional['completes']>;
     readonly config: string | undefined;

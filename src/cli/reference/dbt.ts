@@ -1,10 +1,8 @@
 /** Renders the tables and views for analysts as dbt sources, with descriptions, keys, tests and freshness. */
 import { stringify } from 'yaml';
-import { catalog } from '../../service/catalog.ts';
+import { endpointsFeeding } from '../../lineage/relations.ts';
 import { type DictionaryEntry, type DictionaryReference, dictionary } from '../../warehouse/schema/dictionary.ts';
 import { literal, objectName, quoted } from '../../warehouse/sql/identifiers.ts';
-import { resourcesOf } from '../../warehouse/schema/resources.ts';
-import { bridgeTables, rootTables, tablesOf } from '../../warehouse/schema/tables.ts';
 
 export interface DbtOptions {
   /** The schema for analysts. */
@@ -38,8 +36,8 @@ const HEAD =
 type Test = Readonly<Record<string, unknown>> | string;
 
 function tableOf(entry: DictionaryEntry, options: DbtOptions): Readonly<Record<string, unknown>> {
-  const { table, about, key, columns, references } = entry;
-  const freshness = freshnessOf(table, options);
+  const { table, kind, about, key, columns, references } = entry;
+  const freshness = kind === 'view' ? undefined : freshnessOf(table, options);
   const tests: Test[] = [
     ...(key.length > 1 ? [unique(table, key)] : []),
     ...references.filter((it) => it.columns.length > 1).map((it) => relationship(table, it)),
@@ -100,17 +98,4 @@ function freshnessOf(
     loaded_at_query: `select max(refreshed_at) from ${quoted(schema)}."sync_freshness" where endpoint in (${names})`,
     freshness: { warn_after: { count: warnAfterHours, period: 'hour' } },
   };
-}
-
-/** The names of the endpoints whose answers fill a table. */
-function endpointsFeeding(table: string): string[] {
-  const bridge = bridgeTables.find(({ name }) => name === table)?.bridge.table;
-  const root = rootTables.find((it) => tablesOf(it).some(({ name }) => name === table));
-  return catalog
-    .filter(
-      (endpoint) =>
-        (bridge !== undefined && endpoint.bridge?.table === bridge) ||
-        (root !== undefined && resourcesOf([endpoint]).includes(root.resource)),
-    )
-    .map(({ name }) => name);
 }

@@ -2,6 +2,7 @@
 import { catalog } from '../../service/catalog.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Field, Fields, Resource } from '../../service/model.ts';
+import { pagingInWords, priceInWords } from './endpoint-facts.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 import { requestFields } from './request-type.ts';
 
@@ -32,13 +33,13 @@ function endpointBlocks(it: Endpoint): (string | undefined)[] {
   return [
     `## ${it.name}`,
     it.about,
-    `${code(`${it.method} ${it.path}`)} returns ${answerLink(it.returns)} items. ${PAGING[it.paging.by]} ${priceInWords(it)}`,
+    `${code(`${it.method} ${it.path}`)} returns ${answerLink(it.returns)} items. ${pagingInWords(it)} ${priceInWords(it)}`,
     markdownTable(
       ['Request field', 'Type', 'Default', 'Meaning'],
-      requestFields(it.request).map(({ name, type, required, fallback, about }) => [
+      requestFields(it.request).map(({ name, type, required, default: fallback, about }) => [
         code(name) + (Object.hasOwn(it.paging.ownFields, name) ? ' (set by Sluice)' : ''),
         type,
-        required ? 'required' : fallback,
+        required ? 'required' : fallback === undefined ? '' : code(JSON.stringify(fallback)),
         about,
       ]),
     ),
@@ -50,20 +51,6 @@ function endpointBlocks(it: Endpoint): (string | undefined)[] {
       : undefined,
     it.bridge && `${it.bridge.about} The table is ${tableLink(it.bridge.table)}.`,
   ];
-}
-
-const PAGING: Record<Endpoint['paging']['by'], string> = {
-  once: 'One request, one answer.',
-  count: 'An answer with `count` items may be incomplete; there is no second page.',
-  cursor: 'Sluice reads it page by page, from its watermark.',
-  window:
-    'An answer with `count` items may be incomplete. With `window`, Sluice then splits its days and requests each part.',
-};
-
-function priceInWords({ price: { points, per } }: Endpoint): string {
-  if (points === 0) return 'Costs nothing.';
-  const unit = points === 1 ? '1 point' : `${points} points`;
-  return `First guess of its price: ${unit} ${per === undefined ? 'per request' : `for each started ${per} results`}.`;
 }
 
 function withNested(resource: Resource, above: readonly Resource[]): Resource[] {

@@ -2,8 +2,7 @@
 import type { WriteStream } from 'node:tty';
 
 export interface ProcessChannel extends Channel {
-  /** Waits until all output is written, and returns the error that prevented it, if any. */
-  readonly flush: () => Promise<Error | undefined>;
+  readonly flush: NonNullable<Channel['flush']>;
 }
 
 /** The part of a stream that a channel uses; only a terminal has a width. */
@@ -45,6 +44,8 @@ export interface Channel {
   readonly isTerminal: boolean;
   /** False once the reader closed the stream or it failed; absent for a channel that stays open. */
   readonly isOpen?: () => boolean;
+  /** Waits until all output is written, and returns the error that prevented it, if any; absent if nothing is to wait for. */
+  readonly flush?: () => Promise<Error | undefined>;
   /** The width of the terminal; undefined without a terminal, where no text is cut. */
   readonly columns: number | undefined;
   /** True if the output may have colour. */

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { whyUnwritable } from '../../text/unwritable.ts';
 import { makeFolders } from '../../warehouse/lock/folder.ts';
 import type { Context } from '../context.ts';
 
@@ -14,18 +15,6 @@ export interface OutputFile {
   readonly makesFolders?: boolean;
 }
 
-/** The error codes of the system in words; other errors are shown by their code alone. */
-const BECAUSE: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of its path is not a folder',
-  EISDIR: 'it is a folder',
-  EEXIST: 'it exists already',
-  EACCES: 'this account may not write there',
-  EPERM: 'this account may not write there',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-};
-
 /** Writes a file. Throws a UsageError with the path, and with the flag that sets another path as the next step. */
 export async function writeOutputFile(command: string, flag: string, file: OutputFile): Promise<void> {
   const { path, content, overwrites = true, makesFolders = false } = file;
@@ -33,11 +22,7 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
     if (makesFolders) await makeFolders(dirname(path));
     await writeFile(path, content, { flag: overwrites ? 'w' : 'wx' });
   } catch (cause) {
-    const { code = '', syscall } = cause as NodeJS.ErrnoException;
-    // For `mkdir`, this code means that a file has the name of the folder.
-    const words = code === 'EEXIST' && syscall === 'mkdir' ? BECAUSE['ENOTDIR'] : BECAUSE[code];
-    const because = words === undefined ? code : `${words} (${code})`;
-    throw new UsageError(`${command}: ${path} can’t be written: ${because}`, {
+    throw new UsageError(`${command}: ${path} can’t be written: ${whyUnwritable(cause)}`, {
       next: `Set another path with ${flag}, or make this one writable.`,
       cause,
     });

@@ -1,13 +1,36 @@
 /** Finds the known name that a misspelled name probably means. */
 import { closest, distance } from 'fastest-levenshtein';
 
+/** No name is that long. The cost of a comparison is the product of the lengths. */
+const LONGEST = 200;
+
 /** The nearest of the names, or undefined if none is similar enough. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
-  // The cost of a comparison is the product of the lengths, and no name is that long.
-  if (names.length === 0 || name.length > 200) return undefined;
+  if (names.length === 0 || name.length > LONGEST) return undefined;
   const found = closest(name.toLowerCase(), names);
   return distance(name.toLowerCase(), found) <= Math.max(2, Math.floor(found.length / 3)) ? found : undefined;
 }
+
+/** The names that are most similar to the name, or one of whose words is, best first: few enough for a message. */
+export function nearestNames(name: string, names: readonly string[], most = 5): string[] {
+  const wanted = name.toLowerCase();
+  if (wanted === '' || wanted.length > LONGEST) return [];
+  return names
+    .map((known) => ({ known, difference: differenceOf(wanted, known.toLowerCase()) }))
+    .filter(({ known, difference }) => difference <= 1 / 3 || distance(wanted, known.toLowerCase()) <= 2)
+    .toSorted((a, b) => (a.difference === b.difference ? a.known.length - b.known.length : a.difference - b.difference))
+    .slice(0, most)
+    .map(({ known }) => known);
+}
+
+/** Shorter texts occur in any name. */
+const LEAST_PART = 3;
+
+/** The share of characters that differ from the name, or from its nearest word; 0 if the name contains the wanted text. */
+const differenceOf = (wanted: string, known: string): number =>
+  wanted.length >= LEAST_PART && known.includes(wanted)
+    ? 0
+    : Math.min(...[known, ...known.split(/[._]/)].map((it) => distance(wanted, it) / Math.max(it.length, 1)));
 
 /** The end of a message about an unknown name: a suggestion and the allowed names. */
 export function insteadOf(name: string, names: readonly string[]): string {

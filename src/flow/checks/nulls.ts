@@ -55,7 +55,7 @@ function suggestion(name: string, known: readonly { readonly name: string }[]): 
     name,
     known.map((it) => it.name),
   );
-  return meant === undefined ? '; sluice docs tables prints all' : `; did you mean ${meant}?`;
+  return meant === undefined ? '; sluice tables lists all' : `; did you mean ${meant}?`;
 }
 
 /** Throws a UsageError that lists the checks whose column does not exist. */

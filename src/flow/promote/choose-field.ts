@@ -74,7 +74,7 @@ export function declaredField({ table, fields }: FieldTable, name: string, type:
     );
   if (field.shape !== 'scalar' && field.shape !== 'given')
     throw new UsageError(`promote: ${path} of ${table.name} is already declared, as ${SHAPES[field.shape]}`, {
-      next: `Run sluice docs tables for its columns, or name a field inside it.`,
+      next: `Run sluice tables ${table.name} for its columns, or name a field inside it.`,
     });
   const columns = scalarColumns(column, field.kind, '', {}).map((it) => it.name);
   const declared = { table: table.name, columns, type: typeName(field.kind) };

@@ -24,6 +24,6 @@ export async function withNearTable(
     rows.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
   );
   const next =
-    meant === undefined ? 'sluice docs tables prints the tables and their columns.' : `Did you mean ${meant}?`;
+    meant === undefined ? 'sluice tables lists the tables, and their columns with a name.' : `Did you mean ${meant}?`;
   return new UsageError(error.message, { next, cause: error.cause });
 }

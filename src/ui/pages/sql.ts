@@ -2,7 +2,7 @@
 import { exact, html, type Markup } from '../../report/markup.ts';
 import { withNoun } from '../../report/figures.ts';
 import { csvRecords } from '../../text/csv.ts';
-import { type PartOptions, readInParts } from '../../warehouse/connect/query.ts';
+import { type PartOptions, readInParts } from '../../warehouse/connect/query-parts.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { withQueryHint } from '../../flow/queries/query-error.ts';
 import { cellText, resultTable } from '../result-table.ts';

@@ -1,15 +1,29 @@
 /** Runs one read-only statement of a user. The statement cannot change anything. */
-import { UsageError } from '../../errors.ts';
+import { SluiceError, TransientError, UsageError } from '../../errors.ts';
 import type { Warehouse } from './connect.ts';
+import { literal, quoted } from '../sql/identifiers.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
-import type { RunText, TextResult } from '../sql/read-only-session.ts';
-import { asReader, firstWord, type QueryOptions } from './reader-session.ts';
+import type { RunText, StreamText } from '../sql/read-only-session.ts';
+import { errorCode } from '../sql/errors.ts';
+import { isOfDatabase } from './retry-transient.ts';
 
 export interface QueryResult {
   /** Column names as in the rows. A repeated name gets a number. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, JsonValue>>[];
 }
+
+export interface QueryOptions {
+  /** Timeout of the statement on a server (default: none). An embedded warehouse has no timeout. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * First words of read-only statements. The database refuses writes in them, but other statements can have effects
+ * outside of tables.
+ */
+export const READ_KEYWORDS: readonly string[] = ['select', 'with', 'values', 'table', 'show', 'explain'];
 
 /**
  * The result of a read-only statement. Names without a schema are looked up in the warehouse's schema, then in public.
@@ -22,69 +36,25 @@ export function readOnlyQuery(
   options: QueryOptions = {},
 ): Promise<QueryResult> {
   return asReader(warehouse, statement, options, async (run) => {
-    const { columns, rows } = partOf(await run(statement));
+    const { fields, rows } = await run(statement);
+    const columns = distinct(fields.map(({ name }) => name));
+    const valueOf = (text: string | null, index: number): JsonValue => jsonValue(text, fields[index]?.oid ?? 0);
     // A column may be named `__proto__`, which an assignment would not add.
-    const rowOf = (row: readonly JsonValue[]): Record<string, JsonValue> =>
-      Object.fromEntries(columns.map((name, index) => [name, row[index] ?? null]));
+    const rowOf = (row: readonly (string | null)[]): Record<string, JsonValue> =>
+      Object.fromEntries(columns.map((name, index) => [name, valueOf(row[index] ?? null, index)]));
     return { columns, rows: rows.map(rowOf) };
   });
 }
 
-/** Consecutive rows of a statement, with the names of its columns. */
-export interface QueryPart {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly JsonValue[])[];
-}
-
-export interface PartOptions extends QueryOptions {
-  /** Rows after these are not read (default: all rows are). */
-  readonly mostRows?: number;
-  /** Gets each part, in order; the first one may have no rows. */
-  readonly onPart: (part: QueryPart) => Promise<void> | void;
-}
-
-/** Rows of a part: few, because one row may contain a page of megabytes. */
-const PART_ROWS = 100;
-
 /**
- * Runs a read-only statement and passes its rows on in parts, so that a result of any size needs the memory of one part.
- * Through another process, which keeps no cursor for this one, all rows are one part. Throws the errors of `describeQuery`.
+ * Runs the work with functions for any number of read-only statements, which all see the same moment. They are statements of
+ * this program, not of a user. Throws the errors of `readOnlyQuery`.
  */
-export function readInParts(
-  warehouse: Pick<Warehouse, 'schema' | 'session' | 'isRemote'>,
-  statement: string,
-  { mostRows = Infinity, onPart, ...options }: PartOptions,
-): Promise<void> {
-  const isPlain = RUN_PLAIN.includes(firstWord(statement));
-  const isLimited = warehouse.isRemote === true && !isPlain && mostRows < Infinity;
-  const before = isLimited ? SUBQUERY : isPlain || warehouse.isRemote ? '' : `declare ${PARTS} no scroll cursor for `;
-  const work = async (run: RunText): Promise<void> => {
-    if (before === '' || isLimited) {
-      const all = partOf(
-        await run(isLimited ? `${before}${withoutEnd(statement)}${SUBQUERY_END} limit ${mostRows}` : statement),
-      );
-      return onPart({ ...all, rows: all.rows.slice(0, mostRows) });
-    }
-    await run(before + statement);
-    for (let left = mostRows, isFirst = true; ; isFirst = false) {
-      const wanted = Math.min(PART_ROWS, left);
-      const part = partOf(await run(`fetch ${wanted} from ${PARTS}`));
-      if (isFirst || part.rows.length > 0) await onPart(part);
-      left -= part.rows.length;
-      if (part.rows.length < wanted || left === 0) return;
-    }
-  };
-  return asReader(warehouse, statement, options, work).catch((error: unknown) => {
-    throw inTermsOfStatement(error, statement, before.length);
-  });
-}
-
-const PARTS = 'sluice_parts';
-
-function partOf({ fields, rows }: TextResult): QueryPart {
-  const valueOf = (text: string | null, index: number): JsonValue => jsonValue(text, fields[index]?.oid ?? 0);
-  return { columns: distinct(fields.map(({ name }) => name)), rows: rows.map((row) => row.map(valueOf)) };
-}
+export const readAtOneMoment = <T>(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  options: QueryOptions,
+  work: (run: RunText, stream: StreamText) => Promise<T>,
+): Promise<T> => inSession(warehouse, options, ({ run, stream }) => work(run, stream));
 
 /** The number of rows of a query, which are not read. Throws the errors of `readOnlyQuery`. */
 export const countRows = (
@@ -93,7 +63,8 @@ export const countRows = (
   options: QueryOptions,
 ): Promise<number> =>
   asReader(warehouse, statement, options, async (run) => {
-    const { rows } = await run(`select count(*) from (\n${withoutEnd(statement)}${SUBQUERY_END}`);
+    // The line breaks are needed because the statement may end in a comment.
+    const { rows } = await run(`select count(*) from (\n${withoutEnd(statement)}\n) as "query"`);
     return Number(rows[0]?.[0]);
   });
 
@@ -113,9 +84,10 @@ export async function describeQuery(
   statement: string,
 ): Promise<readonly DescribedColumn[]> {
   const isPlain = RUN_PLAIN.includes(firstWord(statement));
-  // Another process does not keep a cursor for this one.
-  const before = warehouse.isRemote ? SUBQUERY : 'declare sluice_describe no scroll cursor for ';
-  const after = warehouse.isRemote ? `${SUBQUERY_END} limit 0` : '';
+  // Another process does not keep a cursor for this one. The line break is needed because the statement may end in a
+  // comment.
+  const before = warehouse.isRemote ? 'select * from (' : 'declare sluice_describe no scroll cursor for ';
+  const after = warehouse.isRemote ? '\n) as "query" limit 0' : '';
   const text = warehouse.isRemote ? withoutEnd(statement) : statement;
   try {
     return await asReader(warehouse, statement, {}, async (run) => {
@@ -130,12 +102,8 @@ export async function describeQuery(
   }
 }
 
-const SUBQUERY = 'select * from (';
-/** The line break is needed because the statement may end in a comment. */
-const SUBQUERY_END = '\n) as "query"';
-
 /** The error with its position in the statement, which began at `offset` in the text that the database got. */
-function inTermsOfStatement(error: unknown, statement: string, offset: number): unknown {
+export function inTermsOfStatement(error: unknown, statement: string, offset: number): unknown {
   if (!(error instanceof UsageError)) return error;
   const position = positionIn(statement, error.cause, offset);
   const message = inPlainWords(error.message);
@@ -146,7 +114,7 @@ function inTermsOfStatement(error: unknown, statement: string, offset: number): 
 }
 
 /** A cursor does not accept these statements, so they run as they are. */
-const RUN_PLAIN: readonly string[] = ['show', 'explain'];
+export const RUN_PLAIN: readonly string[] = ['show', 'explain'];
 
 const withoutEnd = (statement: string): string => {
   const text = statement.trimEnd();
@@ -172,12 +140,157 @@ function positionIn(statement: string, cause: unknown, offset: number): string {
   return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1} of the query)`;
 }
 
-function distinct(names: readonly string[]): string[] {
+/** Runs the work for a user's statement in a session that cannot change anything. */
+export async function asReader<T>(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  statement: string,
+  options: QueryOptions,
+  work: (run: RunText, stream: StreamText) => Promise<T>,
+): Promise<T> {
+  const word = firstWord(statement);
+  if (!READ_KEYWORDS.includes(word)) {
+    throw new UsageError(word === '' ? 'The query is empty.' : `A query must not begin with ${word.toUpperCase()}.`, {
+      next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
+    });
+  }
+  return inSession(warehouse, options, ({ run, stream, isDemoted }) => {
+    if (isDemoted) refuseWaysBack(statement);
+    return work(run, stream);
+  });
+}
+
+interface ReaderSession {
+  readonly run: RunText;
+  readonly stream: StreamText;
+  /** True if the user is a superuser, whose statements run as another role. */
+  readonly isDemoted: boolean;
+}
+
+async function inSession<T>(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  options: QueryOptions,
+  work: (session: ReaderSession) => Promise<T>,
+): Promise<T> {
+  try {
+    return await warehouse.session(async (run, stream) => {
+      await run(settings(warehouse.schema, options.timeoutMs));
+      const { rows: demoted } = await run(READ_AS_READER);
+      return work({ run, stream, isDemoted: demoted.length > 0 });
+    }, options.signal);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw toQueryError(error, options);
+  }
+}
+
+/** One statement that applies all settings until the end of the transaction, so that a query needs few round trips. */
+function settings(schema: string, timeoutMs: number | undefined): string {
+  const all = {
+    search_path: `${quoted(schema)}, public`,
+    // Without it, the setting of the role or the address applies.
+    ...(timeoutMs !== undefined && { statement_timeout: String(timeoutMs) }),
+    timezone: 'UTC',
+    datestyle: 'ISO, YMD',
+    intervalstyle: 'postgres',
+    bytea_output: 'hex',
+    extra_float_digits: '1',
+    // Plans for all rows of a cursor, not for the first ones.
+    cursor_tuple_fraction: '1',
+    // A table is read from its beginning, also while another session reads it.
+    synchronize_seqscans: 'off',
+  };
+  return `select ${Object.entries(all)
+    .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`)
+    .join(', ')}`;
+}
+
+/**
+ * Runs a superuser's statement as a role that reads every table but no file. It returns a row if the user is a
+ * superuser. Postgres refuses `pg_read_file`, `lo_import` and similar functions to that role.
+ */
+const READ_AS_READER = `select set_config('role', 'pg_read_all_data', true)
+  from pg_catalog.pg_roles where rolname = current_user and rolsuper`;
+
+/** Names that let a statement become the superuser again, or run text that this check does not see. */
+const WAYS_BACK = /\b(?:set_config|(?:query|cursor|table|schema|database)_to_xml|ts_stat|dblink)|\bu&["']/i;
+
+function refuseWaysBack(statement: string): void {
+  const found = WAYS_BACK.exec(statement)?.[0];
+  if (found === undefined) return;
+  throw new UsageError(`A superuser's query may not use ${found}: it could read or write files of the server.`, {
+    next: 'Connect as a role that only reads; sluice grants prints the statements that create one.',
+  });
+}
+
+/** The first word in lower case, after spaces, comments and opening parentheses. It shows the kind of statement. */
+export function firstWord(statement: string): string {
+  let rest = statement;
+  for (;;) {
+    const next = rest.replace(/^[\s(]+/, '').replace(/^--[^\n]*(\n|$)/, '');
+    const after = next.startsWith('/*') ? next.slice(commentLength(next)) : next;
+    if (after === rest) return /^[a-z]+/i.exec(after)?.[0].toLowerCase() ?? after.slice(0, 1);
+    rest = after;
+  }
+}
+
+/** The length of a block comment. These comments nest. */
+function commentLength(text: string): number {
+  let depth = 0;
+  for (const { 0: delimiter, index } of text.matchAll(/\/\*|\*\//g)) {
+    depth += delimiter === '/*' ? 1 : -1;
+    if (depth === 0) return index + delimiter.length;
+  }
+  return text.length;
+}
+
+/** The names of columns, each with a name of its own. */
+export function distinct(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
     let free = name;
     for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;
     taken.add(free);
     return free;
+  });
+}
+
+/** Postgres: the user lacks a right. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
+const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
+
+/** A code of the server. Other codes are of the connection. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
+  if (error instanceof SluiceError) return error;
+  const code = errorCode(error);
+  const { message, hint } = error as { message: string; hint?: string };
+  const isStatementFault = SQLSTATE.test(code ?? '') && !isOfDatabase(error);
+  if (code === undefined && !isOfDatabase(error)) return error;
+  if (code === '57014') {
+    const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
+    return new TransientError(`The query was stopped${how}.`, {
+      next: 'Narrow the query, or allow more time.',
+      cause: error,
+    });
+  }
+  if (code === '25006') {
+    return new UsageError(`The query would change data: ${message}.`, {
+      next: 'Only read-only queries are allowed here; use another client to write.',
+      cause: error,
+    });
+  }
+  if (isStatementFault) {
+    const isForbidden = code === INSUFFICIENT_PRIVILEGE;
+    return new UsageError(`The database refuses the query: ${message}.`, {
+      next: isForbidden ? GRANT_NEXT : (hint ?? QUERY_NEXT),
+      cause: error,
+    });
+  }
+  const detail = code === undefined ? message : `${message} (${code})`;
+  return new TransientError(`The database could not run the query: ${detail}.`, {
+    next: 'Try again.',
+    cause: error,
   });
 }

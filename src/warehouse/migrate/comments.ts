@@ -88,10 +88,14 @@ const BOOKKEEPING = [
 
 function declaredComments({ schema, ops }: Names): Comment[] {
   return [...dictionary(), ...BOOKKEEPING].flatMap(({ area, kind, table, about, columns }) => {
-    const relation = { schema: area === 'analyst' ? schema : ops, relation: table };
+    const relation = {
+      schema: area === 'analyst' ? schema : ops,
+      relation: table,
+      kind: kind === 'view' ? kind : ('table' as const),
+    };
     return [
-      { ...relation, column: null, kind, text: about },
-      ...columns.map((it): Comment => ({ ...relation, column: it.name, kind, text: it.about })),
+      { ...relation, column: null, text: about },
+      ...columns.map((it): Comment => ({ ...relation, column: it.name, text: it.about })),
     ];
   });
 }

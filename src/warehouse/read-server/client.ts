@@ -4,13 +4,14 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { TransientError } from '../../errors.ts';
 import { withShortSocketPath } from '../lock/socket-path.ts';
-import type { RunText, TextResult, TextSession } from '../sql/read-only-session.ts';
+import type { RunText, StreamText, TextResult, TextSession } from '../sql/read-only-session.ts';
 import { frameOf, LONGEST_REPLY_BYTES, messagesIn, type ReadReply, VERSION } from './protocol.ts';
 import { READS_SOCKET } from './server.ts';
 
 /** A connection to the owner. It is one transaction, which ends with the connection. */
 export interface ReadConnection {
   readonly run: RunText;
+  readonly stream: StreamText;
   readonly end: () => void;
 }
 
@@ -37,7 +38,7 @@ export const sessionAt =
     signal?.throwIfAborted();
     const connection = await open(signal);
     try {
-      return await work(connection.run);
+      return await work(connection.run, connection.stream);
     } catch (error) {
       signal?.throwIfAborted();
       throw error;
@@ -81,20 +82,28 @@ async function openConnection(path: string, signal: AbortSignal | undefined): Pr
     if (it.done === true) throw gone(undefined);
     return it.value as ReadReply;
   };
-  const run: RunText = async (sql, parameters = []) => {
+  async function* stream(...[sql, parameters = []]: Parameters<StreamText>): AsyncGenerator<TextResult, void> {
     socket.write(frameOf({ v: VERSION, sql, parameters }));
     let fields: TextResult['fields'] = [];
-    const rows: TextResult['rows'][number][] = [];
     for (;;) {
       const reply = await next();
       if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
+      if ('end' in reply) return;
       if ('fields' in reply) fields = reply.fields;
-      // No spread, because a part may have more rows than a call can have arguments.
-      if ('rows' in reply) for (const row of reply.rows) rows.push(row);
-      if ('end' in reply) return { fields, rows };
+      yield { fields, rows: 'rows' in reply ? reply.rows : [] };
     }
+  }
+  const run: RunText = async (sql, parameters) => {
+    let fields: TextResult['fields'] = [];
+    const rows: TextResult['rows'][number][] = [];
+    for await (const part of stream(sql, parameters)) {
+      ({ fields } = part);
+      // No spread, because a part may have more rows than a call can have arguments.
+      for (const row of part.rows) rows.push(row);
+    }
+    return { fields, rows };
   };
-  return { run, end };
+  return { run, stream, end };
 }
 
 const gone = (cause: unknown): TransientError =>

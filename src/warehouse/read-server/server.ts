@@ -140,7 +140,6 @@ async function serveReader(
         () => stop(overdue),
         () => undefined,
       );
-      await run('set transaction isolation level repeatable read');
       // After its first statement, a transaction cannot become writable any more. The setting optimizes for all rows
       // instead
       // of the first ones.

@@ -1,6 +1,6 @@
 /** Runs one statement of a reader and sends its rows in parts, so that a large result does not exhaust memory. */
-import { READ_KEYWORDS, firstWord } from '../connect/reader-session.ts';
-import type { RunText, TextResult } from '../sql/read-only-session.ts';
+import { READ_KEYWORDS, firstWord } from '../connect/query.ts';
+import { type RunText, streamOf, type TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';
 
@@ -12,9 +12,6 @@ export interface StatementContext {
 
 /** Statements that a cursor does not accept. */
 const WITHOUT_CURSOR: readonly string[] = ['show', 'explain'];
-const CURSOR = 'sluice_read';
-/** Rows per fetch: few, because one row may contain a page of megabytes. */
-const MOST_ROWS = 100;
 const PART_BYTES = 2 ** 20;
 
 /** Sends the result of a read-only statement or its error. It refuses any other statement. */
@@ -28,35 +25,23 @@ export async function answerStatement(
       'another process owns the embedded warehouse, and it runs only read-only statements for other processes';
     return send({ error: { message, code: READ_ONLY } });
   }
-  let failure: ReadError | undefined;
-  const tryRun = async (statement: string, values: ReadRequest['parameters'] = []): Promise<TextResult | undefined> => {
+  const parts = WITHOUT_CURSOR.includes(word) ? inOnePart(run(sql, parameters)) : streamOf(run)(sql, parameters);
+  const iterator = parts[Symbol.asyncIterator]();
+  for (let isFirst = true; ; isFirst = false) {
+    let part: IteratorResult<TextResult, unknown>;
     try {
-      return await run(statement, values);
+      part = await iterator.next();
     } catch (error) {
-      failure = withoutCursor(errorOf(error));
-      return undefined;
+      return send({ error: withoutCursor(errorOf(error)) });
     }
-  };
-  if (WITHOUT_CURSOR.includes(word)) {
-    const result = await tryRun(sql, parameters);
-    if (result) {
-      await send({ fields: result.fields });
-      await sendRows(result.rows, send);
-    }
-  } else if (await tryRun(`declare ${CURSOR} no scroll cursor for ${sql}`, parameters)) {
-    let isFirst = true;
-    for (;;) {
-      // The first fetch has one row, to get the columns soon. The size of the rows is unknown.
-      const part = await tryRun(`fetch ${isFirst ? 1 : MOST_ROWS} from ${CURSOR}`);
-      if (!part) break;
-      if (isFirst) await send({ fields: part.fields });
-      await sendRows(part.rows, send);
-      if (part.rows.length === 0) break;
-      isFirst = false;
-    }
-    if (!failure) await run(`close ${CURSOR}`);
+    if (part.done) return send({ end: true });
+    if (isFirst) await send({ fields: part.value.fields });
+    await sendRows(part.value.rows, send);
   }
-  await send(failure ? { error: failure } : { end: true });
+}
+
+async function* inOnePart(result: Promise<TextResult>): AsyncGenerator<TextResult, void> {
+  yield await result;
 }
 
 /** The code of Postgres for a statement that would write. */

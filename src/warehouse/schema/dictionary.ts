@@ -1,6 +1,8 @@
 /** Describes every table and view of the warehouse as data, for the docs and for the comments in the database. */
+import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 import type { DdlColumn, DdlTable } from './ddl.ts';
 import { operationsTables } from './operations.ts';
+import type { Table } from './table-types.ts';
 import { tables } from './tables.ts';
 import { views } from './views/views.ts';
 
@@ -21,7 +23,11 @@ export interface DictionaryReference {
 export interface DictionaryEntry {
   /** The schema of the table or view. */
   readonly area: 'analyst' | 'operations';
-  readonly kind: 'table' | 'view';
+  /**
+   * table: a row for each entity. list: the elements of a list of an entity. bridge: what a request returned. fact: numbers
+   * at a time. history: a log of changes.
+   */
+  readonly kind: 'table' | 'list' | 'bridge' | 'fact' | 'history' | 'view';
   readonly table: string;
   readonly about: string;
   /** Columns of the primary key; for a view, the columns that identify a row. */
@@ -32,7 +38,7 @@ export interface DictionaryEntry {
 
 /** Every table and view with its columns, in the order of creation, analyst tables first. */
 export const dictionary = (): readonly DictionaryEntry[] => [
-  ...tables.map((it) => entryOf(it, 'analyst')),
+  ...tables.map((it) => entryOf(it, 'analyst', it.name === LOG_TABLE ? 'fact' : KINDS[it.kind])),
   ...views.map(
     ({ name, about, key, columns }): DictionaryEntry => ({
       area: 'analyst',
@@ -44,15 +50,24 @@ export const dictionary = (): readonly DictionaryEntry[] => [
       references: [],
     }),
   ),
-  ...operationsTables.map((it) => entryOf(it, 'operations')),
+  ...operationsTables.map((it) => entryOf(it, 'operations', 'table')),
 ];
+
+const KINDS: Readonly<Record<Table['kind'], DictionaryEntry['kind']>> = {
+  root: 'table',
+  child: 'list',
+  bridge: 'bridge',
+  daily: 'fact',
+  changes: 'history',
+};
 
 const entryOf = (
   { name, about, key, columns, foreignKeys }: DdlTable,
   area: DictionaryEntry['area'],
+  kind: DictionaryEntry['kind'],
 ): DictionaryEntry => ({
   area,
-  kind: 'table',
+  kind,
   table: name,
   about,
   key,

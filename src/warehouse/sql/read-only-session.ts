@@ -13,10 +13,39 @@ export interface TextResult {
 export type RunText = (statement: string, parameters?: readonly (string | null)[]) => Promise<TextResult>;
 
 /**
- * Runs the work in a read-only transaction, which is rolled back at the end. An aborted signal cancels the statement on
- * a server. An embedded database finishes the statement, but the work does not wait for it.
+ * Runs one statement and yields its rows in parts, so that a result of any length takes little memory. There is at least one
+ * part, and each has the columns. A statement must be read to its end before the next one begins.
  */
-export type TextSession = <T>(work: (run: RunText) => Promise<T>, signal?: AbortSignal) => Promise<T>;
+export type StreamText = (statement: string, parameters?: readonly (string | null)[]) => AsyncIterable<TextResult>;
+
+/**
+ * Runs the work in a read-only transaction, which is rolled back at the end. Its statements all see the same moment. An
+ * aborted signal cancels the statement on a server. An embedded database finishes the statement, but the work does not wait
+ * for it.
+ */
+export type TextSession = <T>(
+  work: (run: RunText, stream: StreamText) => Promise<T>,
+  signal?: AbortSignal,
+) => Promise<T>;
+
+const CURSOR = 'sluice_read';
+/** The beginning of the statement that opens the cursor; the streamed statement follows. */
+export const CURSOR_FOR = `declare ${CURSOR} no scroll cursor for `;
+/** Rows per fetch: few, because one row may contain a page of megabytes. */
+const MOST_ROWS = 100;
+
+/** Streams results through a cursor of the transaction in which `run` works. */
+export const streamOf = (run: RunText): StreamText =>
+  async function* stream(statement, parameters): AsyncGenerator<TextResult, void> {
+    await run(CURSOR_FOR + statement, parameters);
+    // The first fetch has one row, to get the columns soon. The size of the rows is unknown.
+    for (let count = 1; ; count = MOST_ROWS) {
+      const part = await run(`fetch ${count} from ${CURSOR}`);
+      yield part;
+      if (part.rows.length < count) break;
+    }
+    await run(`close ${CURSOR}`);
+  };
 
 const raw = (text: string): string => text;
 
@@ -38,9 +67,9 @@ export const sessionOfPool =
     const cancelClient = (): void => cancel(client);
     let broken = true;
     try {
-      await client.query('begin transaction read only');
+      await client.query('begin transaction isolation level repeatable read, read only');
       signal?.addEventListener('abort', cancelClient, { once: true });
-      return await work(run);
+      return await work(run, streamOf(run));
     } finally {
       signal?.removeEventListener('abort', cancelClient);
       await client.query('rollback').then(
