@@ -6,7 +6,7 @@ import { clipped } from '../report/reading/rows.ts';
 import type { ConsoleView } from './view.ts';
 
 /** Rows on a page. */
-export const SHOWN = 50;
+const SHOWN = 50;
 /** The limit of a statement for one page: one row more shows that there are older ones. */
 export const READ = SHOWN + 1;
 

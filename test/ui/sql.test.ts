@@ -114,7 +114,7 @@ eachWarehouse('the SQL page', (openWarehouse, kind) => {
       const console = await openConsole(warehouse);
       const sleeping = async (): Promise<number> =>
         (
-          await sql`select from pg_stat_activity where query like '%sluice_parts%' and wait_event = 'PgSleep'`.execute(
+          await sql`select from pg_stat_activity where query like '%sluice_read%' and wait_event = 'PgSleep'`.execute(
             warehouse.db,
           )
         ).rows.length;
