@@ -33,6 +33,8 @@ pre { margin: .75rem 0 0; padding: .75rem 1rem; max-height: 32rem; overflow: aut
 .empty { margin-top: 1.5rem; }
 tbody th { min-width: 0; max-width: none; }
 tbody th, .name, #rows th, #rows td:not(.long) { white-space: nowrap; }
+tbody th wbr { display: none; }
+.sql + .fine { margin-top: 1rem; }
 #rows code, tbody th bdi { overflow-wrap: normal; }
 #rows .long { min-width: 22rem; }
 #rows .long bdi { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
