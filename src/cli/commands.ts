@@ -116,6 +116,11 @@ export const commands: readonly LazyCommand[] = [
     load: async () => (await import('./commands/report.ts')).report,
   },
   {
+    name: 'ui',
+    summary: 'Serve a local web console about runs, requests, costs and tables.',
+    load: async () => (await import('./commands/ui/ui.ts')).ui,
+  },
+  {
     name: 'prune',
     summary: 'Delete the bytes of old answers, and old ledger rows that nothing needs.',
     load: async () => (await import('./commands/prune.ts')).prune,

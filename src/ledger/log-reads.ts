@@ -12,6 +12,9 @@ const MARK = ':';
 export const logReadName = (sync: string, chunk?: string): string =>
   [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(MARK);
 
+/** True for the run name of log reads, which are no runs of a sync. */
+export const isLogRead = (name: string): boolean => name.includes(MARK);
+
 /** SQL condition that a row belongs to a sync itself, not to its log reads. */
 export const isSync = sql<boolean>`strpos(sync, ${MARK}) = 0`;
 

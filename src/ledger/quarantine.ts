@@ -1,7 +1,7 @@
 /** The quarantine: items that could not be read, and why. The items themselves stay in the stored answers. */
 import { sql } from 'kysely';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
-import { readAnswer } from './answers.ts';
+import { readAnswer, type StoredAnswer } from './answers.ts';
 
 type Where = Parameters<typeof operationsOf>[0];
 
@@ -25,17 +25,33 @@ const entries = (warehouse: Where) =>
     .select(['id', 'answer_id as answerId', 'sync', 'endpoint', 'resource'])
     .select([sql<number | null>`position::int`.as('position'), 'pointer', 'reason', 'created_at as at']);
 
-/** Returns open entries, newest first. */
-export async function listQuarantine(warehouse: Where, limit: number): Promise<QuarantineEntry[]> {
-  return entries(warehouse).where('resolved_at', 'is', null).orderBy('id', 'desc').limit(limit).execute();
+/** Which open entries to list: those of a sync, and those with a smaller id (default: all). */
+export interface QuarantineFilter {
+  readonly sync?: string | undefined;
+  readonly before?: string | undefined;
 }
 
-/** Returns an entry with the body of its answer; undefined if there is no such entry. */
+/** Returns open entries, newest first. */
+export async function listQuarantine(
+  warehouse: Where,
+  limit: number,
+  { sync, before }: QuarantineFilter = {},
+): Promise<QuarantineEntry[]> {
+  return entries(warehouse)
+    .where('resolved_at', 'is', null)
+    .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? ''))
+    .$if(before !== undefined, (all) => all.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Returns an entry with its answer, without the answer if its body was removed; undefined if there is no such entry. */
 export async function showQuarantine(
   warehouse: Where,
   id: string,
-): Promise<{ readonly entry: QuarantineEntry; readonly body: Uint8Array | undefined } | undefined> {
+): Promise<{ readonly entry: QuarantineEntry; readonly answer: StoredAnswer | undefined } | undefined> {
   const entry = await entries(warehouse).where('id', '=', id).executeTakeFirst();
   if (!entry) return undefined;
-  return { entry, body: (await readAnswer(operationsOf(warehouse), entry.answerId))?.body };
+  return { entry, answer: await readAnswer(operationsOf(warehouse), entry.answerId) };
 }

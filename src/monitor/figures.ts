@@ -6,6 +6,7 @@ import { isSync } from '../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { tables } from '../warehouse/schema/tables.ts';
+import { readRowCounts } from '../warehouse/sql/row-counts.ts';
 import type { GaugeName, MetricSample } from './metrics.ts';
 import { pointsByTag, type MetricTag } from './points-by-tag.ts';
 
@@ -29,8 +30,6 @@ type Source = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 const MOST_SYNCS = 500;
 /** The greatest number of checks in the metrics, failing ones first. */
 const MOST_CHECKS = 500;
-/** Tables up to this size are counted; for larger ones the estimate of the database is accurate enough. */
-const COUNTED_BYTES = 8 * 2 ** 20;
 
 const epochSeconds = (at: Date | null): number => (at === null ? 0 : at.getTime() / 1000);
 
@@ -162,22 +161,8 @@ async function readPoints(source: Source): Promise<Figures['samples']> {
 }
 
 async function readTableRows({ db, schema }: Source): Promise<MetricSample[]> {
-  const { rows } = await sql<{ name: string; bytes: number; estimate: number }>`
-    select relname as name, pg_relation_size(c.oid)::float8 as bytes, reltuples::float8 as estimate
-    from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = ${schema} and relkind in ('r', 'p')
-    order by relname`.execute(db);
-  const ours = rows.filter(({ name }) => tables.some((it) => it.name === name));
-  const samples: MetricSample[] = [];
-  for (const { name, bytes, estimate } of ours) {
-    const isEstimated = bytes > COUNTED_BYTES && estimate >= 0;
-    samples.push({ labels: [name], value: isEstimated ? estimate : await countOf({ db, schema }, name) });
-  }
-  return samples;
-}
-
-async function countOf({ db, schema }: Pick<Source, 'db' | 'schema'>, name: string): Promise<number> {
-  const { rows } = await sql<{ n: number }>`select count(*)::float8 as n from ${sql.id(schema, name)}`.execute(db);
-  return rows[0]?.n ?? 0;
+  const counts = await readRowCounts(db, schema, (name) => tables.some((it) => it.name === name));
+  return counts.map(({ table, rows }) => ({ labels: [table], value: rows }));
 }
 
 async function readQuarantine(ops: Ops): Promise<MetricSample[]> {

@@ -3,7 +3,8 @@ import type { MonitoredProcess } from './monitored-process.ts';
 import { openExposition } from './exposition.ts';
 import { listenAddressOf, DEFAULT_ADDRESS } from './listen-address.ts';
 import { openReadiness } from './readiness.ts';
-import { type MonitorServer, serve } from './server.ts';
+import type { HttpServer } from './http-server.ts';
+import { serve } from './server.ts';
 
 export interface Monitor {
   /** The base URL, without a path. */
@@ -24,7 +25,7 @@ export async function startMonitor(
   const address = listen === undefined ? DEFAULT_ADDRESS : listenAddressOf(listen);
   if (!address) return undefined;
   const exposition = openExposition(watched);
-  let server: MonitorServer;
+  let server: HttpServer;
   try {
     server = await serve(address, { isReady: openReadiness(watched), metrics: exposition });
   } catch (error) {

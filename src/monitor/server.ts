@@ -1,9 +1,7 @@
 /** The HTTP server of health and metrics: three paths for probes and scrapers. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { UsageError } from '../errors.ts';
-import { type ListenAddress, urlOf } from './listen-address.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HttpServer, limitedServer, listenAt } from './http-server.ts';
+import type { ListenAddress } from './listen-address.ts';
 import type { Readiness } from './readiness.ts';
 
 /** The sources of the responses. */
@@ -12,18 +10,6 @@ export interface MonitorProbes {
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
 }
 
-export interface MonitorServer {
-  readonly url: string;
-  /** Closes the server and every connection. */
-  readonly close: () => Promise<void>;
-}
-
-/** The longest time for a client to send its request, which is a few lines. */
-const REQUEST_MS = 5_000;
-const IDLE_MS = 5_000;
-const HEADER_BYTES = 8_192;
-const MOST_CONNECTIONS = 64;
-
 interface Reply {
   readonly status: number;
   readonly type: string;
@@ -31,58 +17,13 @@ interface Reply {
 }
 
 /** A server that listens at the address. Throws a UsageError with the next step if the address is not available. */
-export async function serve(address: ListenAddress, probes: MonitorProbes): Promise<MonitorServer> {
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES,
-      headersTimeout: REQUEST_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: REQUEST_MS,
-      keepAliveTimeout: IDLE_MS,
-    },
-    (request, response) => {
-      void answer(request, response, probes);
-    },
-  );
-  dropOldest(server);
+export function serve(address: ListenAddress, probes: MonitorProbes): Promise<HttpServer> {
+  const server = limitedServer((request, response) => {
+    void answer(request, response, probes);
+  });
   // A request with a body is refused before the client sends the body.
   server.on('checkContinue', (_request, response: ServerResponse) => response.writeHead(405, NO_MORE).end());
-  server.listen(address.port, address.host);
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    throw unusable(address, cause);
-  }
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: urlOf({ ...address, port }),
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
-}
-
-/**
- * Closes the oldest idle connection if there are too many. Connections that never send a request must not keep a probe
- * out.
- */
-function dropOldest(server: Server): void {
-  const waiting = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    waiting.add(socket);
-    socket.on('close', () => waiting.delete(socket));
-    const [oldest] = waiting.size > MOST_CONNECTIONS ? waiting : [];
-    oldest?.destroy();
-  });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    waiting.delete(socket);
-    response.on('close', () => {
-      if (!socket.destroyed) waiting.add(socket);
-    });
-  });
+  return listenAt(address, server, { name: 'Health and metrics', mayBeOff: true });
 }
 
 const NO_MORE = { connection: 'close' };
@@ -131,15 +72,3 @@ const json = (status: number, value: unknown): Reply => ({
   type: 'application/json',
   body: `${JSON.stringify(value)}\n`,
 });
-
-function unusable(address: ListenAddress, cause: unknown): UsageError {
-  const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
-  const where = urlOf(address).replace('http://', '');
-  const [because, next] =
-    code === 'EADDRINUSE'
-      ? ['another process uses the address', 'Set a free address with --listen HOST:PORT, or use --listen off.']
-      : code === 'EACCES'
-        ? ['this user may not use the port', 'Set a port of 1024 or above with --listen HOST:PORT.']
-        : [`the address is not available (${code})`, 'Set an address of this machine with --listen HOST:PORT.'];
-  return new UsageError(`Health and metrics can’t be served at ${where}: ${because}.`, { next, cause });
-}

@@ -22,8 +22,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * The text, safe between tags and in quoted attributes. It contains no tag, ends no quote and does not change the text
  * direction. Control characters and unpaired surrogates are made visible.
  */
-export const escaped = (text: string): string =>
-  escapeControls(text).replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+export const escaped = (text: string): string => withEntities(escapeControls(text));
+
+const withEntities = (text: string): string => text.replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+
+/** The text with its control characters, such as line breaks, for a field that a user edits. It contains no tag. */
+export const exact = (text: string): Markup => ({ markup: withEntities(text) });
 
 /** The markup of a template. Every value is escaped; the template must contain the quotes of attributes. */
 export function html(template: readonly string[], ...values: readonly Content[]): Markup {

@@ -1,5 +1,4 @@
 /** The report as one HTML file that fetches nothing and runs no script. */
-import { createHash } from 'node:crypto';
 import { instant } from './figures.ts';
 import { html, type Markup, named, trusted } from './markup.ts';
 import type { Report } from './report.ts';
@@ -12,7 +11,7 @@ import type { Section } from './sections/section.ts';
 import { spendSection } from './sections/spend.ts';
 import { attention, keyFacts } from './sections/summary.ts';
 import { syncsSection } from './sections/syncs.ts';
-import { STYLE } from './style.ts';
+import { digestOf, STYLE } from './style.ts';
 import { dayTime, timeOf } from './table.ts';
 
 const SECTIONS = [
@@ -63,5 +62,3 @@ const sectionMarkup = ({ id, title, body }: Section): Markup =>
 ${body}
 </section>
 `;
-
-const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

@@ -32,7 +32,7 @@ export function readReport(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (tx) => {
-      const source: ReportSource = { db: tx, schema, redact, days: lastDays(await daysShown(tx, schema, now), now) };
+      const source: ReportSource = { db: tx, schema, redact, days: await shownDays(tx, schema, now) };
       const money = await readMoney(source);
       return {
         madeAt: now,
@@ -52,15 +52,16 @@ export function readReport(
     });
 }
 
-/** The number of days to show: since the first run or logged request, within bounds. */
-async function daysShown(db: Warehouse['db'], schema: string, now: Date): Promise<number> {
+/** The UTC days to show, oldest first: since the first run or logged request, within bounds. */
+export async function shownDays(db: Warehouse['db'], schema: string, now: Date): Promise<readonly string[]> {
   const { rows } = await sql<{ first: Date | null }>`
     select least(
       (select min(started_at) from ${sql.table(`${schema}.sync_runs`)}),
       (select min(started_at) from ${sql.table(`${schema}.${LOG_TABLE}`)})
     ) as first`.execute(db);
   const first = rows[0]?.first ?? now;
-  return Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, dayNumber(dayOf(now)) - dayNumber(dayOf(first)) + 1));
+  const sinceFirst = dayNumber(dayOf(now)) - dayNumber(dayOf(first)) + 1;
+  return lastDays(Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, sinceFirst)), now);
 }
 
 /** The report of a warehouse that never had the schema. */

@@ -50,6 +50,20 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   monitor: { values: ['warehouse', 'ledger', 'control'] },
   alerts: { values: ['service', 'warehouse', 'ledger', 'control'], types: ['config'] },
   engine: { values: ['service', 'config', 'warehouse', 'ledger', 'control', 'flow', 'sync.ts'] },
+  ui: {
+    values: [
+      'service',
+      'warehouse',
+      'ledger',
+      'flow',
+      'insight',
+      'report',
+      'alerts',
+      'monitor/http-server.ts',
+      'monitor/listen-address.ts',
+    ],
+    types: ['config'],
+  },
   cli: {
     values: [
       'service',
@@ -65,6 +79,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
       'insight',
       'mcp',
       'lineage',
+      'ui',
       'telemetry',
       ...MACHINERY,
       ...COMPOSERS,

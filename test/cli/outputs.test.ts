@@ -212,6 +212,7 @@ it('commands that write print what their schemas declare', SLOW, async () => {
   await expectOutput('docs-check', 1, ['docs', '--check', '--output', folder.path]);
   await expectOutput('docs-pages', 0, ['docs', 'errors']);
   await expectOutput('completion', 0, ['completion', 'bash']);
+  await expectOutput('ui', 0, ['ui', '--listen', '127.0.0.1:0'], {}, AbortSignal.abort());
   await expectOutput('sandbox', 0, ['sandbox', '--port', '0'], {}, AbortSignal.abort());
 });
 

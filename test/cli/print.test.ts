@@ -2,9 +2,10 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { asJson, jsonElements } from '../../src/cli/terminal/json.ts';
-import { withNoun, duration, withThousands, displayText, paint, table } from '../../src/cli/terminal/print.ts';
+import { withNoun, duration, withThousands, paint, table } from '../../src/cli/terminal/print.ts';
 import { cutTo } from '../../src/cli/terminal/width.ts';
 import { csv } from '../../src/text/csv.ts';
+import { displayText } from '../../src/text/display-text.ts';
 import { keptChannel } from './channels.ts';
 
 const pipe = keptChannel();

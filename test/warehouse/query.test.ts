@@ -4,9 +4,20 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { TransientError, UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { firstWord, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { type QueryPart, readInParts } from '../../src/warehouse/connect/query-parts.ts';
 import { retryTransient } from '../../src/warehouse/connect/retry-transient.ts';
 import { startProxy } from '../reliability/proxy.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
+
+/** The parts of a result. */
+async function inParts(warehouse: Warehouse, statement: string, mostRows?: number): Promise<QueryPart[]> {
+  const parts: QueryPart[] = [];
+  await readInParts(warehouse, statement, {
+    ...(mostRows !== undefined && { mostRows }),
+    onPart: (it) => void parts.push(it),
+  });
+  return parts;
+}
 
 eachWarehouse('a query', (open, kind) => {
   let warehouse: Warehouse;
@@ -150,10 +161,36 @@ eachWarehouse('a query', (open, kind) => {
   ];
   it.each(refusals)('that is %j is refused', async (statement) => {
     await expect(readOnlyQuery(warehouse, statement)).rejects.toThrow(UsageError);
+    await expect(inParts(warehouse, statement)).rejects.toThrow(UsageError);
     const { rows } = await sql`select name, token from sluice_ops.leases`.execute(warehouse.db);
     expect(rows).toEqual([{ name: 'kept', token: '1' }]);
     const left = await sql`select from pg_class where relname = 'copied'`.execute(warehouse.db);
     expect(left.rows).toEqual([]);
+  });
+
+  it('in parts has the same rows, few in a part, and ends after the most', async () => {
+    const statement = 'select g as number, null as nothing from generate_series(1, 250) g -- all';
+    const all = await inParts(warehouse, statement);
+    expect(all.map(({ rows }) => rows.length)).toEqual([1, 100, 100, 49]);
+    expect(all.flatMap(({ rows }) => rows)).toEqual(Array.from({ length: 250 }, (_, at) => [at + 1, null]));
+    const some = await inParts(warehouse, statement, 120);
+    expect(some.map(({ rows }) => rows.length)).toEqual([1, 100, 19]);
+    expect(
+      (await inParts(warehouse, 'select 1 as a, 2 as a where false;')).map(({ columns, rows }) => [columns, rows]),
+    ).toEqual([[['a', 'a_2'], []]]);
+    expect((await inParts(warehouse, 'explain select 1', 1)).map(({ rows }) => rows.length)).toEqual([1]);
+    expect((await inParts(warehouse, 'show transaction_read_only'))[0]?.rows).toEqual([['on']]);
+  });
+
+  it('in parts reports errors with their position in the statement', async () => {
+    await expect(inParts(warehouse, 'select 1,\n  nonsense')).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'The database refuses the query: column "nonsense" does not exist (line 2, column 3 of the query).',
+    });
+    await expect(inParts(warehouse, 'select 1; select 2')).rejects.toThrow('The query contains several statements');
+    await expect(inParts(warehouse, 'select 1 / (g - 150) from generate_series(1, 200) g')).rejects.toThrow(
+      'division by zero',
+    );
   });
 
   it('that is refused leaves the connection able to write', async () => {
@@ -184,6 +221,16 @@ eachWarehouse('a query', (open, kind) => {
     await expect(
       readOnlyQuery(warehouse, 'select 1', { signal: AbortSignal.abort(new Error('late')) }),
     ).rejects.toThrow('late');
+  });
+
+  it('is not run when it is given up before its connection is there', async () => {
+    const stop = new AbortController();
+    const work = readOnlyQuery(warehouse, 'select count(*) from generate_series(1, 100000000000)', {
+      signal: stop.signal,
+    });
+    stop.abort(new Error('enough'));
+    await expect(work).rejects.toThrow('enough');
+    expect((await readOnlyQuery(warehouse, 'select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
   if (kind === 'postgres') {

@@ -13,6 +13,7 @@ import { HeldError, SchemaError, TransientError, UsageError } from '../../src/er
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { readInParts } from '../../src/warehouse/connect/query-parts.ts';
 import { findOwner } from '../../src/warehouse/read-server/client.ts';
 import {
   frameOf,
@@ -113,6 +114,34 @@ describe('a reader beside the owner of an embedded warehouse', () => {
     const failing = 'select 6 / (3 - g) as n from generate_series(1, 9) as g; ';
     const { rows } = await readOnlyQuery(await openToRead(), failing, { mostRows: 2 });
     expect(rows).toEqual([{ n: 3 }, { n: 6 }]);
+  });
+
+  it('a result in parts is complete, or ends after the most rows, also for a statement that ends in a comment', async () => {
+    const warehouse = await openToRead();
+    const rowsIn = async (statement: string, mostRows?: number): Promise<number> => {
+      let found = 0;
+      await readInParts(warehouse, statement, {
+        ...(mostRows !== undefined && { mostRows }),
+        onPart: ({ rows }) => void (found += rows.length),
+      });
+      return found;
+    };
+    expect(await rowsIn('table seen -- all')).toBe(5000);
+    expect(await rowsIn('table seen -- all', 120)).toBe(120);
+    expect(await rowsIn('select 1 as a, 2 as a where false; ', 120)).toBe(0);
+    expect(await rowsIn('show server_encoding', 120)).toBe(1);
+    await expect(rowsIn('select nonsense from seen', 120)).rejects.toThrow('column "nonsense" does not exist');
+  });
+
+  it('a query that is given up before its connection is there is not run', async () => {
+    const warehouse = await openToRead();
+    const stop = new AbortController();
+    const work = readOnlyQuery(warehouse, 'select count(*) from generate_series(1, 100000000000)', {
+      signal: stop.signal,
+    });
+    stop.abort(new Error('enough'));
+    await expect(work).rejects.toThrow('enough');
+    expect((await readOnlyQuery(warehouse, 'select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
   it('a transaction sees one moment, whatever the owner does meanwhile', async () => {

@@ -1,6 +1,7 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
+import { configFlag } from './plan/config-flag.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
 import { asJson } from '../terminal/json.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
@@ -136,6 +137,3 @@ function syncCommandOf(given: {
   ];
   return ['sluice sync', ...flags, ...given.names].join(' ');
 }
-
-const configFlag = ({ config }: { readonly config: string | undefined }): readonly string[] =>
-  config === undefined ? [] : ['--config', shellWord(config)];

@@ -78,7 +78,7 @@ function listText(entries: readonly QuarantineEntry[], { out }: Context): string
 async function showOne(context: Context, warehouse: Warehouse, isCreated: boolean, id: string): Promise<number> {
   const [{ showQuarantine }, { itemAt }] = await Promise.all([
     import('../../ledger/quarantine.ts'),
-    import('../terminal/pointer.ts'),
+    import('../../ledger/inspect/item-at.ts'),
   ]);
   const found = isCreated ? await showQuarantine(warehouse, id) : undefined;
   if (!found) {
@@ -86,7 +86,7 @@ async function showOne(context: Context, warehouse: Warehouse, isCreated: boolea
       next: 'Run sluice quarantine list for the entries.',
     });
   }
-  const item = found.body === undefined ? null : itemAt(found.body, found.entry.pointer);
+  const item = found.answer === undefined ? null : itemAt(found.answer.body, found.entry.pointer);
   show(
     context,
     'quarantine-show/1',

@@ -4,7 +4,6 @@ import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryOptions, QueryResult } from '../../warehouse/connect/query.ts';
 import { csvRecords } from '../../text/csv.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { jsonElements, versioned } from '../terminal/json.ts';
@@ -52,25 +51,8 @@ export async function askWarehouse(
   try {
     return await readOnlyQuery(warehouse, statement, options);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    if (await isEmpty(warehouse))
-      throw new UsageError(error.message, { next: 'The warehouse is empty: run sluice sync first.', cause: error });
-    const { withNearTable } = await import('../../flow/queries/near-table.ts');
-    throw await withNearTable(warehouse, error);
-  }
-}
-
-/** Postgres: the user lacks a right. */
-const INSUFFICIENT_PRIVILEGE = '42501';
-
-/** True if the warehouse has no tables; false also for a user who may only read them and not the operations schema. */
-async function isEmpty(warehouse: Warehouse): Promise<boolean> {
-  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
-  try {
-    return (await migrationStatus(warehouse)).state === 'empty';
-  } catch (error) {
-    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return false;
-    throw error;
+    const { withQueryHint } = await import('../../flow/queries/query-error.ts');
+    throw await withQueryHint(warehouse, error);
   }
 }
 

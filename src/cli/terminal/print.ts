@@ -1,5 +1,6 @@
 /** Formats values for people: tables without control characters, cut to the width of the terminal, if there is one. */
 import { styleText } from 'node:util';
+import { displayText } from '../../text/display-text.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from './channel.ts';
 import { cutTo, pad, widthOf } from './width.ts';
@@ -94,15 +95,6 @@ function fieldByField(heads: readonly string[], rows: readonly (readonly string[
     ),
   ]);
   return records.map((lines) => `${lines.join('\n')}\n`).join('');
-}
-
-/** The value as one line of text without control characters. */
-export function displayText(value: unknown): string {
-  if (value === null || value === undefined) return 'null';
-  if (typeof value === 'string') return escapeControls(value);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
-  if (typeof value === 'bigint') return value.toString();
-  return escapeControls(JSON.stringify(value) ?? 'null');
 }
 
 function isNumeric(rows: readonly (readonly unknown[])[], index: number): boolean {

@@ -1,7 +1,8 @@
 /** Tables whose last column has sentences. On a terminal only that column is narrowed, so that names stay complete. */
 import type { Channel } from './channel.ts';
 import { wrapped } from './paragraph.ts';
-import { displayText, type PrintedColumn, table } from './print.ts';
+import { displayText } from '../../text/display-text.ts';
+import { type PrintedColumn, table } from './print.ts';
 import { cutTo, widthOf } from './width.ts';
 
 /** With less room for the last column, the table is printed like any other. */

@@ -1,15 +1,8 @@
 /** Formats what a change of the config costs a month, as text and as Markdown. */
 import { type CostChange, MONTH_DAYS, type MonthlyCost, type SyncCostChange } from '../../plan/forecast/cost-change.ts';
+import { displayText } from '../../text/display-text.ts';
 import type { Channel } from '../terminal/channel.ts';
-import {
-  column,
-  displayText,
-  figure,
-  type PrintedColumn,
-  tableOf,
-  withNoun,
-  withThousands,
-} from '../terminal/print.ts';
+import { column, figure, type PrintedColumn, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 import { CONFIDENCE } from './plan-text.ts';
 
 /** The comparison of two configs. */

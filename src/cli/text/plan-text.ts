@@ -67,8 +67,13 @@ export function planText(planned: Planned, options: PlanTextOptions, channel: Ch
     column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.confidence] : '')),
     figure('least time', (it) => (it.leastMs === 0 ? '' : duration(it.leastMs))),
   ]);
-  const lines = [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
-  return `${quotes}${lines.join('\n')}\n`;
+  return `${quotes}${planLines(planned, options).join('\n')}\n`;
+}
+
+/** What the table of quotes does not show: a summary, the balance, notes and the next step, one line each. */
+export function planLines(planned: Planned, options: PlanTextOptions): readonly string[] {
+  const { syncs, total } = planned;
+  return [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
 }
 
 /** Notes about what the figures leave out, and the next step if there are requests to send. */

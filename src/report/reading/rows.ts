@@ -16,25 +16,29 @@ export interface ReportSource {
 const MOST_CHARACTERS = 400;
 
 /** The rows of a statement. */
-export async function rowsOf<R extends object>({ db, redact }: ReportSource, statement: RawBuilder<R>): Promise<R[]> {
+export async function rowsOf<R extends object>(
+  { db, redact }: Pick<ReportSource, 'db' | 'redact'>,
+  statement: RawBuilder<R>,
+  mostCharacters = MOST_CHARACTERS,
+): Promise<R[]> {
   const { rows } = await statement.execute(db);
   return rows.map(
     (row) =>
       Object.fromEntries(
         Object.entries(row).map(([name, value]) => [
           name,
-          typeof value === 'string' ? clipped(redact(value)) : (value as unknown),
+          typeof value === 'string' ? clipped(redact(value), mostCharacters) : (value as unknown),
         ]),
       ) as R,
   );
 }
 
 /** The text, cut to the limit. A surrogate pair is not split. */
-const clipped = (text: string): string =>
-  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')}…` : text;
+export const clipped = (text: string, mostCharacters: number): string =>
+  text.length > mostCharacters ? `${text.slice(0, mostCharacters).replace(/[\ud800-\udbff]$/, '')}…` : text;
 
 /** A table or view for analysts. */
-export const relation = ({ schema }: ReportSource, name: string): RawBuilder<unknown> =>
+export const relation = ({ schema }: Pick<ReportSource, 'schema'>, name: string): RawBuilder<unknown> =>
   sql`${sql.table(`${schema}.${name}`)}`;
 
 /** The UTC day of a column’s instant, as text. */

@@ -13,7 +13,7 @@ const FIGURES = 'balance-figures';
 /** The forecast covers at most this fraction of the days shown: further ahead, the rate says little. */
 const AHEAD = 0.5;
 
-export function balanceSection({ days, money }: Report): Section {
+export function balanceSection({ days, money }: Pick<Report, 'days' | 'money'>): Section {
   const body =
     money === undefined
       ? noLog()

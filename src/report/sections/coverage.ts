@@ -10,7 +10,7 @@ import { quietZero } from './syncs.ts';
 
 const TABLE = 'coverage-table';
 
-export function coverageSection({ coverage, truncated }: Report): Section {
+export function coverageSection({ coverage, truncated }: Pick<Report, 'coverage' | 'truncated'>): Section {
   return {
     id: 'coverage',
     title: 'Coverage',
@@ -21,7 +21,8 @@ export function coverageSection({ coverage, truncated }: Report): Section {
   };
 }
 
-function coverageTable(coverage: readonly Coverage[]): Markup {
+/** The sums of the slices of each sync. */
+export function coverageTable(coverage: readonly Coverage[]): Markup {
   const most = Math.max(...coverage.map(slicesOf));
   return html`<p class="lead">Each slice of a search counts once, with its newest answer. An answer with as many items as requested is a lower bound: more may exist. Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.</p>
 ${tableOf(coverage, {
@@ -66,7 +67,7 @@ function bar(it: Coverage, most: number): Markup {
 }
 
 /** The filters in words. A text that redaction made invalid JSON stays as it is. */
-function filtersIn(json: string): string {
+export function filtersIn(json: string): string {
   try {
     return filtersText(JSON.parse(json));
   } catch {

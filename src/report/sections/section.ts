@@ -13,14 +13,20 @@ const CALM = ['complete', 'running'];
 /** True if a person should look at a run in this state. */
 export const needsCare = (state: string): boolean => !CALM.includes(state);
 
+/** States of runs, of requests and of slices. All others are warnings. */
 const TONES: Readonly<Record<string, string>> = {
   complete: 'good',
+  loaded: 'good',
+  fresh: 'good',
+  empty: 'good',
   running: 'idle',
-  partial: 'warn',
-  out_of_points: 'warn',
-  interrupted: 'warn',
-  abandoned: 'warn',
+  planned: 'idle',
+  sent: 'idle',
+  stored: 'idle',
+  skipped: 'idle',
+  open: 'idle',
   failed: 'bad',
+  quarantined: 'bad',
 };
 
 /** The severity of a state: good, idle, warn or bad. */

@@ -10,7 +10,7 @@ import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
 const FIGURES = 'spend-figures';
 
-export function spendSection({ days, money }: Report): Section {
+export function spendSection({ days, money }: Pick<Report, 'days' | 'money'>): Section {
   return { id: 'spend', title: 'Spend by endpoint', body: money ? spendBody(days, money) : noLog() };
 }
 

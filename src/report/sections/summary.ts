@@ -10,6 +10,13 @@ import { needsCare, stateMark, toneOf } from './section.ts';
 /** The page warns about points that run out within this many days. */
 const SOON_DAYS = 30;
 
+/** The parts of a report that the summary shows. The growth of tables may be unknown. */
+export type SummarizedReport = Pick<
+  Report,
+  'days' | 'madeAt' | 'money' | 'syncs' | 'failingChecks' | 'coverage' | 'quality'
+> &
+  Partial<Pick<Report, 'growth'>>;
+
 interface Fact {
   readonly name: string;
   readonly figure: Content;
@@ -17,22 +24,20 @@ interface Fact {
 }
 
 /** The most important figures, each with its name and a note. */
-export function keyFacts(report: Report): Markup {
+export function keyFacts(report: SummarizedReport): Markup {
   return html`<dl class="facts">${factsOf(report).map(
     ({ name, figure, note }) =>
       html`<div><dt>${name}</dt><dd><strong>${figure}</strong><span>${note}</span></dd></div>`,
   )}</dl>`;
 }
 
-function factsOf({ days, money, syncs, failingChecks, coverage, quality, growth }: Report): Fact[] {
+function factsOf({ days, money, syncs, failingChecks, coverage, quality, growth }: SummarizedReport): Fact[] {
   const balance = money?.balances[0];
   const spent = money?.endpoints.reduce((sum, { points }) => sum + points, 0);
   const failing = new Set(failingChecks.filter(({ severity }) => severity === 'error').map(({ sync }) => sync));
   const well = syncs.filter(({ sync, state }) => !needsCare(state) && !failing.has(sync)).length;
   const bounds = coverage.reduce((sum, { lowerBound }) => sum + lowerBound, 0);
   const open = quality.reduce((sum, { openQuarantine }) => sum + openQuarantine, 0);
-  const rows = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0), 0);
-  const added = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0) - (byDay[0] ?? 0), 0);
   return [
     { name: 'Spent', figure: spent === undefined ? '–' : withThousands(spent), note: `points in ${days.length} days` },
     {
@@ -45,11 +50,7 @@ function factsOf({ days, money, syncs, failingChecks, coverage, quality, growth 
       figure: `${withThousands(well)} of ${withThousands(syncs.length)}`,
       note: 'ended well or are running',
     },
-    {
-      name: 'Rows',
-      figure: withThousands(rows),
-      note: html`${withThousands(added)} first seen after ${dayTime(days[0] ?? '')}`,
-    },
+    ...(growth ? [rowsFact(growth, days)] : []),
     {
       name: 'Lower bounds',
       figure: withThousands(bounds),
@@ -59,17 +60,24 @@ function factsOf({ days, money, syncs, failingChecks, coverage, quality, growth 
   ];
 }
 
+function rowsFact(growth: Report['growth'], days: readonly string[]): Fact {
+  const rows = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0), 0);
+  const added = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0) - (byDay[0] ?? 0), 0);
+  const note = html`${withThousands(added)} first seen after ${dayTime(days[0] ?? '')}`;
+  return { name: 'Rows', figure: withThousands(rows), note };
+}
+
 const endOf = ({ runsOutOn }: BalanceHistory): Content =>
   runsOutOn === null ? 'do not run out' : html`run out on ${dayTime(runsOutOn)}`;
 
-/** The items that need attention, each with a link to its section. */
-export function attention(report: Report): Markup {
+/** The items that need attention, each with a link to its section, whose address `addressOf` returns. */
+export function attention(report: SummarizedReport, addressOf = (section: string): string => `#${section}`): Markup {
   const items = attentionOf(report);
   return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
 ${
   items.length === 0
     ? html`<p class="fine">${report.syncs.length === 0 ? html`Nothing has run yet. Run <code>sluice sync</code>.` : 'Nothing needs attention.'}</p>`
-    : html`<ul>${items.map(({ text, section }) => html`<li>${text} <a href="#${section}">${MORE[section] ?? 'More'}</a></li>`)}</ul>`
+    : html`<ul>${items.map(({ text, section }) => html`<li>${text} <a href="${addressOf(section)}">${MORE[section] ?? 'More'}</a></li>`)}</ul>`
 }</section>`;
 }
 
@@ -86,11 +94,11 @@ interface Item {
   readonly section: string;
 }
 
-function attentionOf(report: Report): Item[] {
+function attentionOf(report: SummarizedReport): Item[] {
   return [...syncItems(report), ...checkItems(report), ...moneyItems(report), ...dataItems(report)];
 }
 
-const syncItems = ({ syncs, madeAt }: Report): Item[] =>
+const syncItems = ({ syncs, madeAt }: SummarizedReport): Item[] =>
   worstFirst(syncs).flatMap((it) => {
     const backlog = [
       ...(it.inDoubt > 0 ? [`${withNoun(it.inDoubt, 'request')} in doubt`] : []),
@@ -107,7 +115,7 @@ const syncItems = ({ syncs, madeAt }: Report): Item[] =>
     ];
   });
 
-const checkItems = ({ failingChecks }: Report): Item[] =>
+const checkItems = ({ failingChecks }: SummarizedReport): Item[] =>
   failingChecks.map(({ sync, name, severity, message, allowed }) => ({
     text: html`${named(sync)}: check ${named(name)}${severity === 'error' ? '' : ' (a warning)'} failed: ${named(message)}; allowed: ${named(allowed)}.`,
     section: 'syncs',
@@ -118,7 +126,7 @@ const worstFirst = (syncs: readonly SyncState[]): SyncState[] => [
   ...syncs.filter(({ state }) => toneOf(state) !== 'bad'),
 ];
 
-function moneyItems({ money, madeAt }: Report): Item[] {
+function moneyItems({ money, madeAt }: SummarizedReport): Item[] {
   if (money === undefined) return [];
   const { balances, chargedFailures } = money;
   const today = dayNumber(dayOf(madeAt));
@@ -136,7 +144,7 @@ function moneyItems({ money, madeAt }: Report): Item[] {
   ];
 }
 
-function dataItems({ coverage, quality }: Report): Item[] {
+function dataItems({ coverage, quality }: SummarizedReport): Item[] {
   const truncated = coverage.filter(({ lowerBound }) => lowerBound > 0);
   const quarantined = quality.filter(({ openQuarantine }) => openQuarantine > 0);
   return [

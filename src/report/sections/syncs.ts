@@ -8,18 +8,27 @@ import { type Section, stateMark, stateWords, toneOf } from './section.ts';
 
 const FIGURES = 'outcome-figures';
 
-export function syncsSection({ days, syncs, madeAt }: Report): Section {
+/** The section. `nameOf` returns the cell with the name of a sync. */
+export function syncsSection(
+  { days, syncs, madeAt }: Pick<Report, 'days' | 'syncs' | 'madeAt'>,
+  nameOf: (it: SyncState) => Markup = syncName,
+): Section {
   return {
     id: 'syncs',
     title: 'Syncs',
     body:
       syncs.length === 0
         ? emptyState('Nothing has run yet.', html`Run <code>sluice sync</code>.`)
-        : syncsBody(days, syncs, madeAt),
+        : syncsBody(days, syncs, madeAt, nameOf),
   };
 }
 
-function syncsBody(days: readonly string[], syncs: readonly SyncState[], madeAt: Date): Markup {
+function syncsBody(
+  days: readonly string[],
+  syncs: readonly SyncState[],
+  madeAt: Date,
+  nameOf: (it: SyncState) => Markup,
+): Markup {
   const daysWithRuns = days
     .map((day, dayIndex) => ({ day, dayIndex }))
     .filter(({ dayIndex }) => syncs.some(({ byDay }) => byDay[dayIndex] != null));
@@ -28,7 +37,7 @@ ${tableOf(syncs, {
   id: 'syncs-table',
   caption: 'Syncs with the outcome of their newest run, freshness and backlog',
   columns: [
-    column('Sync', syncName),
+    column('Sync', nameOf),
     column('Newest run', newestRun, 'outcome'),
     figure('Age', ({ refreshedAt }) =>
       refreshedAt === null ? 'never' : durationText(Math.max(0, madeAt.getTime() - refreshedAt.getTime())),

@@ -88,18 +88,23 @@ export async function describeQuery(warehouse: Queried, statement: string): Prom
       return fields.map(({ oid }, index) => ({ name: names[index] ?? '', oid }));
     });
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const position = positionIn(statement, error.cause, (warehouse.isRemote ? WRAPPED : DECLARED).length);
-    const { message } = error;
-    throw new UsageError(position === '' ? message : `${message.replace(/\.$/, '')}${position}.`, {
-      ...(error.next !== undefined && { next: error.next }),
-      cause: error.cause,
-    });
+    throw inTermsOfStatement(error, statement, (warehouse.isRemote ? WRAPPED : DECLARED).length);
   }
 }
 
+/** The error with its position in the statement, which began at `offset` in the text that the database got. */
+export function inTermsOfStatement(error: unknown, statement: string, offset: number): unknown {
+  if (!(error instanceof UsageError)) return error;
+  const position = positionIn(statement, error.cause, offset);
+  const { message } = error;
+  return new UsageError(position === '' ? message : `${message.replace(/\.$/, '')}${position}.`, {
+    ...(error.next !== undefined && { next: error.next }),
+    cause: error.cause,
+  });
+}
+
 /** A cursor does not accept these statements, so they run as they are. */
-const RUN_PLAIN: readonly string[] = ['show', 'explain'];
+export const RUN_PLAIN: readonly string[] = ['show', 'explain'];
 const DECLARED = 'declare sluice_rows no scroll cursor for ';
 const WRAPPED = 'select * from (';
 
@@ -138,11 +143,11 @@ function positionIn(statement: string, cause: unknown, offset: number): string {
 }
 
 /** Runs the work for a user's statement in a session that cannot change anything. */
-async function asReader<T>(
+export async function asReader<T>(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   statement: string,
   options: QueryOptions,
-  work: (run: RunText) => Promise<T>,
+  work: (run: RunText, stream: StreamText) => Promise<T>,
 ): Promise<T> {
   const word = firstWord(statement);
   if (!READ_KEYWORDS.includes(word)) {
@@ -150,9 +155,9 @@ async function asReader<T>(
       next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
     });
   }
-  return inSession(warehouse, options, ({ run, isDemoted }) => {
+  return inSession(warehouse, options, ({ run, stream, isDemoted }) => {
     if (isDemoted) refuseWaysBack(statement);
-    return work(run);
+    return work(run, stream);
   });
 }
 
@@ -240,7 +245,8 @@ function commentLength(text: string): number {
   return text.length;
 }
 
-function distinct(names: readonly string[]): string[] {
+/** The names of columns, each with a name of its own. */
+export function distinct(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
     let free = name;

@@ -68,6 +68,8 @@ async function openConnection(path: string, signal: AbortSignal | undefined): Pr
     signal?.removeEventListener('abort', end);
     socket.destroy();
   };
+  // The signal may have been aborted while the connection was opened, when nothing listened.
+  if (signal?.aborted) end();
   signal?.addEventListener('abort', end, { once: true });
   // The call that waits for the reply reports the error.
   socket.on('error', () => undefined);

@@ -29,13 +29,15 @@ export type TextSession = <T>(
 ) => Promise<T>;
 
 const CURSOR = 'sluice_read';
+/** The beginning of the statement that opens the cursor; the streamed statement follows. */
+export const CURSOR_FOR = `declare ${CURSOR} no scroll cursor for `;
 /** Rows per fetch: few, because one row may contain a page of megabytes. */
 const MOST_ROWS = 100;
 
 /** Streams results through a cursor of the transaction in which `run` works. */
 export const streamOf = (run: RunText): StreamText =>
   async function* stream(statement, parameters): AsyncGenerator<TextResult, void> {
-    await run(`declare ${CURSOR} no scroll cursor for ${statement}`, parameters);
+    await run(CURSOR_FOR + statement, parameters);
     // The first fetch has one row, to get the columns soon. The size of the rows is unknown.
     for (let count = 1; ; count = MOST_ROWS) {
       const part = await run(`fetch ${count} from ${CURSOR}`);
@@ -54,6 +56,8 @@ export const sessionOfPool =
     signal?.throwIfAborted();
     const client = await pool.connect();
     const run: RunText = async (text, values = []) => {
+      // A cancellation has no effect between statements, and the signal may have been aborted before anything listened.
+      signal?.throwIfAborted();
       // Extended mode, because the driver would otherwise send a text without parameters as a script of several
       // statements.
       const statement = { text, values, rowMode: 'array', queryMode: 'extended', types: { getTypeParser: () => raw } };
