@@ -7,6 +7,7 @@ import { notStartedSummary, stoppedSummary, worstExitCode } from './flow/run/fai
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
 import type { SyncOptions } from './flow/run/sync-run.ts';
+import { unfinishedParent } from './flow/run/unfinished-parent.ts';
 import { assertPlanHolds, savedOptions } from './flow/saved-plan/assert-plan.ts';
 import type { Summary, SyncSummary } from './ledger/summary.ts';
 import { NO_DAYS, selectSyncsWithDays } from './plan/order.ts';
@@ -51,8 +52,10 @@ export async function runSyncs(
   try {
     const spooled = await invocation.spools.waiting();
     for (const definition of definitions) {
+      const parent = unfinishedParent(definition, definitions, syncs);
       if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(stoppedSummary(definition));
+      else if (parent) syncs.push(notStartedSummary(definition, parent.exitCode, waitsFor(parent)));
       else {
         const run = {
           definition,
@@ -74,6 +77,8 @@ export async function runSyncs(
   await statistics.finish(signal);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
+
+const waitsFor = ({ sync }: SyncSummary): string => `${sync} did not finish, and the query reads what it loads`;
 
 /** The options for the syncs of a saved plan. */
 const planned = (options: SyncOptions, plan: SavedPlan): SyncOptions => ({

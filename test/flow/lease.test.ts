@@ -10,6 +10,15 @@ import { only, type Scene, sceneIn, service } from './scene.ts';
 
 const GROUPS = '\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }';
 const USERS = '\n  users: { endpoint: microblog.user, request: { user: acme_labs } }';
+const PEOPLE =
+  '\n  people: { endpoint: pronet.search.users, request: { count: 5 }, for_each: { location: [Berlin, Paris] } }';
+const SCHOOLS = `
+  schools:
+    endpoint: pronet.user.education
+    after: [people]
+    request: { count: 100 }
+    for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users" } }`;
+const AFTER_PEOPLE = '\n  users: { endpoint: microblog.user, after: [people], request: { user: acme_labs } }';
 const config = (...syncs: readonly string[]): string => `${service()}\nsyncs:${syncs.join('')}\n`;
 
 /** A scene whose nth request is held until the door opens. */
@@ -52,6 +61,37 @@ describe('the lease of a sync', () => {
     expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });
     // After its release it is free immediately.
     expect(only(await scene.sync(config(GROUPS))).exitCode).toBe(0);
+  });
+
+  it('keeps a sync from starting whose query reads rows that the held sync still loads; others run', async () => {
+    const scene = await holding(open, 2);
+    const yaml = config(PEOPLE, SCHOOLS, AFTER_PEOPLE).replace('in_flight: 1', 'in_flight: 2');
+    const first = scene.sync(config(PEOPLE));
+    await scene.held.opened;
+    await until(async () => (await select(scene.warehouse, 'select 1 from sluice.pronet_users')).length > 0);
+
+    const { exitCode, syncs } = await scene.sync(yaml);
+
+    expect(exitCode).toBe(7);
+    expect(syncs).toMatchObject([
+      { sync: 'people', exitCode: 7, state: 'failed' },
+      {
+        sync: 'schools',
+        exitCode: 7,
+        state: 'interrupted',
+        sent: 0,
+        error: 'not started: people did not finish, and the query reads what it loads',
+      },
+      { sync: 'users', exitCode: 0, state: 'complete' },
+    ]);
+    scene.release();
+    await first;
+    const people = await select(scene.warehouse, 'select urn_value from sluice.pronet_users');
+    expect((await scene.sync(yaml)).syncs).toMatchObject([
+      { exitCode: 0 },
+      { sync: 'schools', exitCode: 0, sent: people.length },
+      { exitCode: 0 },
+    ]);
   });
 
   it('is taken over when its holder is silent; who comes back late loads nothing, sends nothing and ends no run', async () => {

@@ -260,7 +260,7 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync'],
     env: { DATABASE_URL: 'embedded:/proc/none/wh' },
     code: 2,
-    says: ['The folder /proc/none/wh can’t be used', 'Set warehouse.url to another folder.'],
+    says: ['The folder /proc/none/wh can’t be used', 'set DATABASE_URL=embedded:FOLDER'],
   },
   'a word that is no command': {
     words: ['snyc'],

@@ -180,6 +180,26 @@ eachWarehouse('numbers by day', (open) => {
     ]);
   });
 
+  it('that change and return are those of the same answers loaded one by one', async () => {
+    const [together, single] = [await open(), await open()];
+    const at = (hour: number): string => new Date(Date.UTC(2026, 2, 1, hour)).toISOString();
+    const first = posts(1, at(8), { id: 'a', like_count: 5, view_count: 100 });
+    const later = [
+      posts(2, at(9), { id: 'a', like_count: 6 }),
+      profile(3, at(10), { id: 'a', like_count: 5, view_count: 100 }),
+      profile(4, at(11), { id: 'a', view_count: 100 }),
+    ];
+    for (const it of [first, ...later]) await keep(single, POSTS, it);
+    await keep(together, POSTS, first);
+    await keep(together, POSTS, ...later);
+    const days = (warehouse: Warehouse) => select(warehouse, 'select * from sluice.fact_photoshare_post_daily');
+    expect(await days(together)).toEqual(await days(single));
+    expect(await days(single)).toMatchObject([{ _answer_id: '3', like_count: '5', view_count: '100' }]);
+    const anew = await open();
+    await keepAs(new Set(['a']), anew, POSTS, first, ...later);
+    expect(await days(anew)).toEqual(await days(single));
+  });
+
   it('are not written again by a replay, and go with their entity', async () => {
     const warehouse = await open();
     const answers = [
@@ -218,9 +238,11 @@ eachWarehouse('numbers by day', (open) => {
     );
     const days = () =>
       stored(warehouse, 'fact_photoshare_post_daily', 'post_id, like_count, view_count, comment_count');
+    const reports = () => stored(warehouse, 'fact_photoshare_post_daily', 'post_id, _seen_at, _answer_id, _earlier');
+    const empty = () => sql`truncate sluice.photoshare_posts cascade`.execute(warehouse.db);
     await fc.assert(
       fc.asyncProperty(plan, async ({ items, again, together }) => {
-        await sql`truncate sluice.photoshare_posts cascade`.execute(warehouse.db);
+        await empty();
         const answers = items.map(({ full, id, hour, like, view, comment }, place) =>
           (full ? posts : profile)(place + 1, new Date(Date.UTC(2026, 2, 1, hour)).toISOString(), {
             id,
@@ -229,9 +251,13 @@ eachWarehouse('numbers by day', (open) => {
             comment_count: comment,
           }),
         );
+        for (const it of answers) await keep(warehouse, POSTS, it);
+        const oneByOne = await reports();
+        await empty();
         for (let at = 0; at < answers.length; at += together)
           await keep(warehouse, POSTS, ...answers.slice(at, at + together));
         expect(await days()).toEqual(expectedOf(items));
+        expect(await reports()).toEqual(oneByOne);
         for (const place of again) await keep(warehouse, POSTS, ...answers.slice(place, place + 1));
         expect(await days()).toEqual(expectedOf(items));
       }),

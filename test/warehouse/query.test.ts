@@ -73,6 +73,8 @@ eachWarehouse('a query', (open, kind) => {
     ['1.50::numeric', 1.5],
     ['123456789012345678.5::numeric', '123456789012345678.5'],
     ['-0.001::numeric', -0.001],
+    ['0.00::numeric', 0],
+    ['1e-400::numeric', `0.${'0'.repeat(399)}1`],
     [`'NaN'::numeric`, 'NaN'],
     ['0.1::float8', 0.1],
     [`'Infinity'::float8`, 'Infinity'],

@@ -19,6 +19,7 @@ export const sync = command({
   about:
     'Send the requests that no fresh answer serves, store every answer, and load it. Continue runs that were interrupted. ' +
     'If the warehouse is empty, create its schema first. If syncs end differently, the exit code is the most severe one. ' +
+    'A sync with a query in for_each is not started if a sync in its after did not finish, except for its budget: the query would read incomplete rows. ' +
     'The spool keeps answers that the database does not accept until the next sync. It is in SLUICE_SPOOL (default: spool/ in the folder of an embedded warehouse, otherwise .sluice/spool beside the config).\n\n' +
     '- The first number of a sync counts the requests that were sent. fresh: requests that a stored answer served; left: requests that stay planned.\n' +
     '- loaded: items that created or changed rows; changed: those that changed a row; unchanged: items equal to their rows.\n' +

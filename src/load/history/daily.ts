@@ -2,29 +2,23 @@
  * Writes daily numbers: a row for each entity and UTC day with an observation, with the last value of each number on
  * that day. The receipt time of the answer decides the day, so a replay changes nothing. A repeated value is not
  * written. Therefore a late answer may stay visible although a later answer of the day repeated the earlier value.
+ * Answers that are loaded together leave the rows that they leave one by one.
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import type { DailyMeasure, DailyTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { upsertDaily } from './daily-sql.ts';
 import { newRows } from '../sql/executor.ts';
-import { type AnswerReceived, byReceipt, type HistoryTarget, type ObservationsById } from './observations.ts';
+import type { AnswerReceived, HistoryTarget, ObservationsById } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
-/** A number, and the last answer of the day that reported it. */
-interface DailyValue {
-  readonly value: Cell;
-  readonly answer: AnswerReceived;
-}
-
-/** The observations of one entity on one day. */
+/** What one answer reports of one entity, on its day. */
 interface DailyRow {
   readonly id: string;
   readonly date: string;
-  /** The day's last answer that showed the entity. */
-  readonly last: AnswerReceived;
-  /** Numbers by measure; undefined if no answer reported it. */
-  readonly values: readonly (DailyValue | undefined)[];
+  readonly by: AnswerReceived;
+  /** Numbers by measure; null if the answer does not report it. */
+  readonly values: readonly Cell[];
 }
 
 /**
@@ -38,7 +32,7 @@ export async function writeDailyRows(
 ): Promise<void> {
   const { daily } = table;
   if (!daily) return;
-  const days = daysOf(table, daily, contexts, seen);
+  const [days = [], ...later] = roundsOf(table, daily, contexts, seen);
   const upsert = upsertDaily(schema, daily);
   const known = days.filter(({ id }) => !added.has(id));
   const first = days.filter(({ id }) => added.has(id));
@@ -50,39 +44,49 @@ export async function writeDailyRows(
     void executor.insert(schema, daily, rows, upsert);
     await executor.yieldToEventLoop();
   }
+  for (const round of later) await executor.write(upsert, valuesOf(daily, round));
 }
 
 /**
- * Returns the days of the answers, in key order. A full observation always makes a row; a lesser one does so if it
- * reports a number.
+ * Returns the rows of the answers in rounds, each in key order and without a day twice, because a statement can merge only
+ * one row into another. A full observation always makes a row; a lesser one does so if it reports a number. One that
+ * repeats the numbers before it makes none.
  */
-function daysOf(
+function roundsOf(
   table: RootTable,
   daily: DailyTable,
   answers: readonly AnswerReceived[],
   seen: ObservationsById,
-): readonly DailyRow[] {
-  const days = new Map<string, DailyRow>();
+): readonly (readonly DailyRow[])[] {
+  const days = new Map<string, DailyRow[]>();
   const measures = daily.measures.map((measure) => measureReader(table, measure));
   for (const [id, shown] of seen) {
     for (const { answer, rows } of shown) {
       const by = answers[answer];
       const state = rows.reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
       if (!by || !state) continue;
-      const values = measures.map((valueOf): DailyValue | undefined => {
-        const value = valueOf(state);
-        return value === null ? undefined : { value, answer: by };
-      });
-      if (values.every((value) => value === undefined) && !rows.some(isFull)) continue;
+      const values = measures.map((valueOf) => valueOf(state));
+      if (values.every((value) => value === null) && !rows.some(isFull)) continue;
       const date = by.receivedAt.slice(0, 10);
       const key = `${id}\0${date}`;
-      const day = { id, date, last: by, values };
+      const day = { id, date, by, values };
       const known = days.get(key);
-      days.set(key, known ? together(known, day) : day);
+      if (!known) days.set(key, [day]);
+      else if (!repeats(known, day)) known.push(day);
     }
   }
-  return [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
+  const inOrder = [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, rows]) => rows);
+  const most = inOrder.reduce((length, rows) => Math.max(length, rows.length), 0);
+  return Array.from({ length: most }, (_, round) => inOrder.flatMap((rows) => rows[round] ?? []));
 }
+
+/** True if each number of the row is the last one that the rows before reported. */
+const repeats = (known: readonly DailyRow[], { values }: DailyRow): boolean =>
+  values.every((value, measure) => {
+    if (value === null) return true;
+    const last = known.findLast((row) => row.values[measure] !== null)?.values[measure];
+    return last !== undefined && String(last) === String(value);
+  });
 
 /** A larger sum has no place in its column: two absurd counts would put the complete answer into quarantine. */
 const LARGEST_BIGINT = 2n ** 63n - 1n;
@@ -106,45 +110,22 @@ function measureReader({ slots, children }: RootTable, { column, sum }: DailyMea
   };
 }
 
-function together(a: DailyRow, b: DailyRow): DailyRow {
-  const newer = b.values.map((value, measure) => {
-    const known = a.values[measure];
-    return value && (!known || byReceipt(known.answer, value.answer) < 0) ? value : undefined;
-  });
-  const isChanged = newer.some((value, measure) => {
-    const known = a.values[measure];
-    return value && (!known || String(known.value) !== String(value.value));
-  });
-  if (!isChanged) return a;
-  const values = a.values.map((known, measure) => newer[measure] ?? known);
-  return { ...a, last: byReceipt(a.last, b.last) < 0 ? b.last : a.last, values };
-}
-
 /** One array per column. */
 const valuesOf = (daily: DailyTable, days: readonly DailyRow[]): string[] =>
   cellsOf(daily).map((of) => arrayLiteralOf(days, of));
 
-/** Returns the cells of a day's row, by column. */
+/** Returns the cells of a row, by column. */
 function cellsOf({ entityKey, columns, measures }: DailyTable): ((day: DailyRow) => Cell)[] {
   const machinery: Readonly<Record<string, (day: DailyRow) => Cell>> = {
     date: ({ date }) => date,
-    _seen_at: ({ last }) => last.receivedAt,
-    _answer_id: ({ last }) => last.answerId,
-    _earlier: ({ values, last }) => earlierOf(measures, values, last),
+    _seen_at: ({ by }) => by.receivedAt,
+    _answer_id: ({ by }) => by.answerId,
+    _earlier: () => null,
   };
   return columns.map(({ name }) => {
     const part = entityKey.indexOf(name);
     const measure = measures.findIndex(({ column }) => column === name);
-    const of = machinery[name] ?? (({ values }: DailyRow): Cell => values[measure]?.value ?? null);
+    const of = machinery[name] ?? (({ values }: DailyRow): Cell => values[measure] ?? null);
     return part < 0 ? of : ({ id }) => id.split('\0')[part] ?? null;
   });
-}
-
-/** The numbers that the day's last answer did not report, each with its answer. */
-function earlierOf(measures: readonly DailyMeasure[], values: DailyRow['values'], last: AnswerReceived): Cell {
-  const earlier = measures.flatMap(({ column }, measure): [string, [string, string]][] => {
-    const by = values[measure]?.answer;
-    return by && byReceipt(by, last) < 0 ? [[column, [by.receivedAt, by.answerId]]] : [];
-  });
-  return earlier.length === 0 ? null : JSON.stringify(Object.fromEntries(earlier));
 }

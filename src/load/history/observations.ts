@@ -27,9 +27,3 @@ export interface HistoryTarget {
   readonly table: RootTable;
   readonly contexts: readonly AnswerReceived[];
 }
-
-/** Compares two answers by receipt: below zero if the first one came earlier. */
-export function byReceipt(a: AnswerReceived, b: AnswerReceived): number {
-  if (a.receivedAt !== b.receivedAt) return a.receivedAt < b.receivedAt ? -1 : 1;
-  return Number(BigInt(a.answerId) - BigInt(b.answerId));
-}

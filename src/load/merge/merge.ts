@@ -134,11 +134,23 @@ function mergedState(
   const { rows } = observation;
   const newer = head && head.answerId > answerId ? head : undefined;
   if (newer && !isFuller(observation, newer)) return undefined;
-  const base = head && !newer && !rows.some((it) => isTotal(table, it)) ? known : undefined;
+  const isReplaced = rows.some((it) => isTotal(table, it));
+  const base = head && !newer ? (isReplaced ? remainderOf(table, head, rows) : known) : undefined;
   const seen = rows.reduce<RowState | undefined>((before, it) => observe(table, before, it), base);
   const state = newer && known && seen ? observeOlder(table, known, seen) : seen;
   if (!state) throw new Error(`no observation of ${table.name}`);
   return withoutDuplicates(table, state);
+}
+
+/**
+ * What remains of a row that an observation replaces: the lengths of its lists. A lesser observation in the same answer
+ * fills no list that the row has. Undefined without such an observation.
+ */
+function remainderOf(table: RootTable, { detail, counts }: StoredHead, rows: readonly RootRow[]): RowState | undefined {
+  if (rows.length === 1 || table.children.length === 0) return undefined;
+  const values = Array.from<Cell | undefined>({ length: table.slots.size });
+  for (const [index, slot] of slotsIn(table).counts.entries()) values[slot] = counts[index];
+  return { values, lists: [], detail };
 }
 
 interface WrittenStep {

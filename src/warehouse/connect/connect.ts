@@ -284,7 +284,7 @@ async function makeFolder(folder: string): Promise<void> {
     await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new UsageError(`The folder ${folder} can’t be used: ${(cause as Error).message}`, {
-      next: 'Set warehouse.url to another folder.',
+      next: 'Set warehouse.url to another folder; with the shipped configs, set DATABASE_URL=embedded:FOLDER.',
       cause,
     });
   }

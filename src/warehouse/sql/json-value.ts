@@ -48,9 +48,14 @@ export function jsonValue(text: string | null, oid: number): JsonValue {
   return element === undefined ? text : elementsOf(splitArray(text), element);
 }
 
+/** The smallest number that a double holds with all its digits. */
+const SMALLEST = 2 ** -1022;
+
 function numericValue(text: string): JsonValue {
   const digits = text.replace(/^-?0*\.?0*/, '').replace('.', '');
-  return Number.isFinite(Number(text)) && digits.length <= SAFE_DIGITS ? Number(text) : text;
+  const value = Number(text);
+  const isInRange = Number.isFinite(value) && (digits === '' || Math.abs(value) >= SMALLEST);
+  return isInRange && digits.length <= SAFE_DIGITS ? value : text;
 }
 
 const elementsOf = (values: readonly unknown[], oid: number): JsonValue[] =>

@@ -128,6 +128,29 @@ export function sightingsSuite(openLoader: () => Promise<Loader>): void {
     expect(await loader.versions()).toEqual(versions);
   });
 
+  it('a preview beside a full one in an answer that does not report a list leaves the stored list', async () => {
+    const loader = await openLoader();
+    const listed = (more: object): object => post('listed', { text: 'same', ...more });
+    const stored = async () => ({
+      ...(await postRow('listed')),
+      mentions: await loader.rows('pronet_post_mentions', { post_urn_value: 'listed' }),
+    });
+    const first = [listed({ mentioned: [{ name: 'M' }], images: ['i'] })];
+    const { answerId } = await reposts(...first);
+    const before = await stored();
+    expect(before).toMatchObject({ mentioned_count: '1', mentions: [{ name: 'M' }] });
+    const empty = listed({ mentioned: [], images: [] });
+    for (const items of [
+      [listed({}), post('repeats listed', { repost: empty })],
+      [post('repeats listed', { repost: empty }), listed({})],
+    ]) {
+      await reposts(...items);
+      expect(await stored()).toEqual(before);
+    }
+    await loader.take('pronet.post.reposts', REPOSTS, first, { answerId });
+    expect(await loader.rows('pronet_post_changes', { post_urn_value: 'listed' })).toEqual([]);
+  });
+
   it('a preview of a profile never writes a count', async () => {
     const loader = await openLoader();
     await loader.take('photoshare.user', { user: 'x' }, [
