@@ -44,6 +44,8 @@ export interface ConcludeInput extends FinishedRun {
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools | undefined;
+  /** The points of requests that earlier invocations sent, by id. */
+  readonly pointsBefore?: ReadonlyMap<string, number>;
   /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
   readonly checks: readonly CheckResult[];
@@ -78,7 +80,9 @@ export async function concludeRun(
     planned: totals.planned + input.covered,
     fresh: totals.fresh + input.covered,
     ...end,
-    ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt) }),
+    ...(input.run.continued && {
+      pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt, input.pointsBefore ?? new Map()),
+    }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
     ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
@@ -259,7 +263,7 @@ export interface RunOutcome {
 export async function concludeOpenRun(
   invocation: Invocation,
   { definition, options }: SyncRun,
-  { run, covered, reliedInputs, lost, leftOut, segment, startedAt }: OpenedRun,
+  { run, covered, reliedInputs, lost, leftOut, segment, startedAt, pointsBefore }: OpenedRun,
   { lease, stop, missing, aborted, signal }: RunOutcome,
 ): Promise<SyncSummary> {
   const { warehouse, effects } = invocation;
@@ -284,6 +288,7 @@ export async function concludeOpenRun(
       aborted,
       lost,
       startedAt,
+      pointsBefore,
       failOnTruncated: options.failOnTruncated,
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),
