@@ -146,7 +146,12 @@ async function sendIfOwned(
   if (marked !== 'ours') return endedBy({ as: marked });
   context.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
-    settleIdempotently(context, request.id, { state: 'planned', at: context.now(), pointsBack: points });
+    settleIdempotently(context, request.id, {
+      state: 'planned',
+      at: context.now(),
+      pointsBack: points,
+      wasNotMade: true,
+    });
   const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
     // If this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);
