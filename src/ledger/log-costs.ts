@@ -70,20 +70,22 @@ export async function pointsOfTried(ops: Ops, runId: string): Promise<ReadonlyMa
   return new Map(rows.map(({ id, points }) => [id, Number(points)]));
 }
 
-/** Returns the points of a run's requests that were sent since an instant, without those of their attempts before. */
+/** Returns the points of a run's requests that an invocation sent, without those of earlier invocations. */
 export async function pointsSentSince(
   ops: Ops,
   runId: string,
-  since: Date,
-  before: ReadonlyMap<string, number>,
+  { startedAt, pointsBefore }: { readonly startedAt: Date; readonly pointsBefore: ReadonlyMap<string, number> },
 ): Promise<number> {
-  const earlier = rowsFrom([...before], { id: ['bigint', ([id]) => id], points: ['numeric', ([, points]) => points] });
+  const earlier = rowsFrom([...pointsBefore], {
+    id: ['bigint', ([id]) => id],
+    points: ['numeric', ([, points]) => points],
+  });
   const row = await ops
     .selectFrom('requests')
     .leftJoin(earlier.as('b'), 'b.id', 'requests.id')
     .select(sql<string>`coalesce(sum(greatest(${knownPoints} - coalesce(b.points, 0), 0)), 0)`.as('points'))
     .where('run_id', '=', runId)
-    .where('sent_at', '>=', since)
+    .where('sent_at', '>=', startedAt)
     .executeTakeFirstOrThrow();
   return Number(row.points);
 }

@@ -45,7 +45,7 @@ export interface ConcludeInput extends FinishedRun {
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools | undefined;
   /** The points of requests that earlier invocations sent, by id. */
-  readonly pointsBefore?: ReadonlyMap<string, number>;
+  readonly pointsBefore: ReadonlyMap<string, number>;
   /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
   readonly checks: readonly CheckResult[];
@@ -80,9 +80,7 @@ export async function concludeRun(
     planned: totals.planned + input.covered,
     fresh: totals.fresh + input.covered,
     ...end,
-    ...(input.run.continued && {
-      pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt, input.pointsBefore ?? new Map()),
-    }),
+    ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input) }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
     ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
