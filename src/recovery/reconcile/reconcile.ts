@@ -81,9 +81,9 @@ const isComplete = (row: string) =>
 const FINAL = arrayLiteral(['fresh', 'loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
- * Records the charges of requests with log rows since an instant, once all their rows are complete, an answered one has a
- * row that is not of a lost attempt, and one without an answer has a row for each attempt that may have arrived. The
- * charge replaces the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
+ * Records the charges of requests with log rows since an instant, once all their rows are complete. An answered request
+ * also needs a row that is not of a lost attempt, and any other a row for each attempt that may have arrived. The charge
+ * replaces the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
  */
 async function settleRequests(
   database: ReconcileDb,
