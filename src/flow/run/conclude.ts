@@ -154,7 +154,7 @@ function stoppedEnd({ stop, aborted }: EndInput, { totals, skipped = 0 }: Sums):
   return aborted
     ? interrupted('stopped by a signal', 'Run the sync again; it continues where it stopped.')
     : interrupted(
-        `${totals.left - skipped} requests got no answer from a failing service`,
+        `${totals.left - skipped} of the requests got no answer from a failing service`,
         'Run the sync again later; it continues where it stopped.',
       );
 }
@@ -165,7 +165,7 @@ function lostAnswersEnd({ definition, missing }: EndInput, { totals }: Sums): Ru
     const { message, next = null } = missingSpoolError(definition.name, missing);
     return interrupted(message, next);
   }
-  const error = `${totals.inDoubt} requests were sent and their answers lost`;
+  const error = `the answers to ${totals.inDoubt} of the requests were lost`;
   // Only requests that are sent again keep a run open. Otherwise it would stay open for a day without work.
   return definition.inDoubt === 'reconcile'
     ? interrupted(error, 'Run the sync again; it sends them again.')
@@ -196,12 +196,12 @@ const walkGapEnd = ({ walkGaps }: Sums): RunEnd | undefined =>
 function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
   if (totals.truncated > 0)
     return rejected(
-      `${totals.truncated} answers were full and could not be split further`,
+      `full answers that could not be split further: ${totals.truncated}`,
       'Raise count, or give the sync a window or split_by.',
     );
   if (earlier === 0) return undefined;
   return rejected(
-    `${earlier} answers of earlier runs, on which this run relies, were full and could not be split further`,
+    `full answers of earlier runs, on which this run relies, that could not be split further: ${earlier}`,
     'See them with sluice status.',
   );
 }
