@@ -49,6 +49,18 @@ describe('points', () => {
     );
   });
 
+  it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
+    const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });
+    const warehouse = await open();
+    const run = only((await spend(service, warehouse, { inputs: 2, inFlight: 1 })).summary);
+    expect(run).toMatchObject({ exitCode: 5, answers: 1, left: 1, points: 1 });
+    expect(only((await spend(service, warehouse, { inputs: 2, inFlight: 1 })).summary)).toMatchObject({
+      continued: true,
+      points: 1,
+      pointsNow: 0,
+    });
+  });
+
   it('of attempts of earlier invocations are kept, also once the log has shown a part of them', async () => {
     const service = await pricedService({ price: () => 1, status: (nth) => (nth === 1 ? 200 : 500) });
     const warehouse = await open();
