@@ -182,8 +182,10 @@ export async function spentSince(
   { before, tag }: Partial<Pick<SpendingPeriod, 'before' | 'tag'>> = {},
 ): Promise<{ readonly points: string; readonly at: string }> {
   const tags = tag ? JSON.stringify({ [tag.name]: tag.value }) : null;
+  // While an attempt is in flight, a charge may cover only the attempts before it.
   const { rows } = await sql<{ points: string; at: string }>`
-    select coalesce(sum(coalesce(charged, points)), 0) as points, statement_timestamp()::text as at
+    select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
+      statement_timestamp()::text as at
     from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz
       and (${before?.toISOString() ?? null}::timestamptz is null or sent_at < ${before?.toISOString() ?? null}::timestamptz)
       and (${tags}::jsonb is null
