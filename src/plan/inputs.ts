@@ -98,9 +98,12 @@ async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]):
       next: 'Split them into several syncs; nothing was sent.',
     });
   }
-  problems.refuse(sync.name, sync.forEach?.[0]?.where ?? 'for_each');
+  problems.refuse(sync.name, placeOf(sync));
   if (block.length > 0) yield block;
 }
+
+/** Where the config defines the inputs. */
+const placeOf = ({ forEach }: InputsOf): string => forEach?.[0]?.where ?? 'for_each';
 
 const productOf = (lists: readonly (readonly Input[])[]): readonly Input[] =>
   lists.reduce((inner, rows) => inner.flatMap((input) => rows.map((row) => both(input, row))), [EMPTY]);
