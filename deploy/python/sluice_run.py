@@ -38,6 +38,7 @@ ACTIONS = {
     6: Action.NEXT_TIME,  # out of points or budget
     7: Action.RETRY,  # another run holds the lease
     8: Action.FAIL,  # the schema is not current
+    129: Action.RETRY,  # ended by SIGHUP after a clean drain
     130: Action.RETRY,  # ended by SIGINT after a clean drain
     143: Action.RETRY,  # ended by SIGTERM after a clean drain
 }

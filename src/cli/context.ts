@@ -21,7 +21,7 @@ export interface Host {
   readonly ask: Ask | undefined;
   /** Contains the secrets of the environment; commands add those of the config. */
   readonly redactor: Redactor;
-  /** Aborts on the first SIGINT or SIGTERM: no new work starts, and work in progress ends in order. */
+  /** Aborts on the first SIGHUP, SIGINT or SIGTERM: no new work starts, and work in progress ends in order. */
   readonly signal: AbortSignal;
   /** The clock of the process. Stored times come from the clock of the warehouse. */
   readonly now: () => Date;

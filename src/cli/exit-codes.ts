@@ -58,8 +58,9 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   },
 };
 
-/** True for exit codes 5 and 7: a scheduler may run the same command again. */
-export const isRetryable = (exitCode: number): boolean => exitCode === EXIT.transient || exitCode === EXIT.held;
+/** True for exit codes 5, 7 and those of signals: a scheduler may run the same command again. */
+export const isRetryable = (exitCode: number): boolean =>
+  exitCode === EXIT.transient || exitCode === EXIT.held || Object.values<number>(SIGNAL_EXIT).includes(exitCode);
 
 /** The result with `retryable`, by its exit code. */
 export const withRetryable = <T extends { readonly exitCode: number | null }>(result: T): T & Retryable => ({
@@ -68,7 +69,7 @@ export const withRetryable = <T extends { readonly exitCode: number | null }>(re
 });
 
 interface Retryable {
-  /** True for exit codes 5 and 7: a scheduler may run the same command again. */
+  /** True for exit codes 5, 7 and those of signals: a scheduler may run the same command again. */
   readonly retryable: boolean;
 }
 
@@ -78,4 +79,4 @@ export const exitCodes: readonly (Meaning & { readonly code: number; readonly na
 ).map((name) => ({ name, code: EXIT[name], ...exitMeanings[name] }));
 
 /** The exit code of a process that a signal ended after a clean drain, for each handled signal. */
-export const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
+export const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;

@@ -12,3 +12,9 @@ export class Interruption extends Error {
     this.exitCode = SIGNAL_EXIT[signal];
   }
 }
+
+/** The signal that ended the command, by its AbortSignal; undefined if none did. */
+export function interruptionOf(signal: AbortSignal): Interruption | undefined {
+  const reason: unknown = signal.reason;
+  return reason instanceof Interruption ? reason : undefined;
+}

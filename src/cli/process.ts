@@ -57,7 +57,10 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
   return exit(exitCode);
 }
 
-/** A signal that aborts at the first SIGINT or SIGTERM. The second one ends the process immediately. */
+/**
+ * A signal that aborts at the first signal of `SIGNAL_EXIT`. The second one ends the process immediately. Node resets ignored
+ * signals at its start, so without this a closed terminal would end the process during paid calls, also under nohup.
+ */
 function abortedBySignals(exit: (code: number) => never): AbortSignal {
   const interruption = new AbortController();
   let firstAt: number | undefined;
@@ -67,7 +70,6 @@ function abortedBySignals(exit: (code: number) => never): AbortSignal {
       interruption.abort(new Interruption(name));
     } else if (performance.now() - firstAt > SAME_PRESS_MS) exit(SIGNAL_EXIT[name]);
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const name of Object.keys(SIGNAL_EXIT) as AwaitedSignal[]) process.on(name, onSignal);
   return interruption.signal;
 }

@@ -6,7 +6,7 @@ import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
 import { addEnvFile } from './env-file.ts';
 import { type Failure, failureOf, failureText } from './text/failure.ts';
-import { Interruption } from './interruption.ts';
+import { interruptionOf } from './interruption.ts';
 import { packageVersion } from './package.ts';
 import { parseCommandLine } from './program.ts';
 import { logged } from './terminal/json.ts';
@@ -114,10 +114,5 @@ function logStyle(command: Command, { err, env }: Host): 'json' | 'plain' {
 
 /** True if lines can be rewritten. Some CI systems give their jobs a terminal, but record its output as it is. */
 const rewrites = ({ err, env }: Host): boolean => err.isTerminal && !isCi(env) && env['TERM'] !== 'dumb';
-
-function interruptionOf(signal: AbortSignal): Interruption | undefined {
-  const reason: unknown = signal.reason;
-  return reason instanceof Interruption ? reason : undefined;
-}
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';

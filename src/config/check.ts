@@ -153,8 +153,12 @@ const unknownKey = (key: string, allowed: readonly string[]): string =>
 const refusedKey = ({ path, issues }: z.core.$ZodIssueInvalidKey): string =>
   `${JSON.stringify(path.at(-1))} can't be a name here; ${issues[0]?.message ?? ''}`;
 
-const refused = (issue: z.core.$ZodIssue, due: JsonSchema, { name, tree }: TreeMatch): string =>
-  `${name ?? 'this'} is ${(name === undefined ? undefined : UNSHOWN[name]) ?? foundIn(tree)}; ${allowedOr(issue, due)}`;
+const refused = (issue: z.core.$ZodIssue, due: JsonSchema, { name, tree }: TreeMatch): string => {
+  const meant = tree.kind === 'scalar' ? nearest(tree.text, (due.enum ?? []).map(String)) : undefined;
+  const guess = meant === undefined ? '' : `did you mean ${JSON.stringify(meant)}? `;
+  const found = (name === undefined ? undefined : UNSHOWN[name]) ?? foundIn(tree);
+  return `${name ?? 'this'} is ${found}; ${guess}${allowedOr(issue, due)}`;
+};
 
 /** Keys whose values are secrets even if the file contains them, with the words that replace the value. */
 const UNSHOWN: Readonly<Record<string, string>> = {

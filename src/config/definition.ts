@@ -148,6 +148,7 @@ export type InputSource =
       readonly rows: readonly RequestBody[];
       /** The `max_age` in milliseconds of rows that have their own, by the index of the row. */
       readonly maxAgesMs?: ReadonlyMap<number, number>;
+      readonly where: string;
     }
   | {
       readonly from: 'file';

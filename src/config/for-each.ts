@@ -69,7 +69,8 @@ function listOfRows(items: readonly Tree[], tree: Tree, context: ForEachContext)
       );
     }
   }
-  return [{ from: 'list', rows, ...(maxAgesMs.size > 0 && { maxAgesMs }) }];
+  const where = locationOf(context.source, tree.span.start);
+  return [{ from: 'list', rows, ...(maxAgesMs.size > 0 && { maxAgesMs }), where }];
 }
 
 const isNull = (tree: Tree): boolean => tree.kind === 'scalar' && tree.value === null && !tree.hasProblem;
@@ -116,7 +117,7 @@ function fieldSources(entry: MapEntry, context: ForEachContext): InputSource[] {
     context.report(item.span, `an input of ${key} is null; allowed is a value`);
     return [];
   });
-  return [{ from: 'list', rows }];
+  return [{ from: 'list', rows, where: locationOf(context.source, value.span.start) }];
 }
 
 function sourceAt(tree: MapTree, field: string | undefined, { source, report }: ForEachContext): InputSource[] {

@@ -5,9 +5,11 @@
  */
 import * as z from 'zod';
 import { memoizeByObject } from '../async/memoize.ts';
+import { isoDay } from '../service/request.ts';
 
 export interface JsonSchema {
   readonly type?: string | readonly string[];
+  readonly pattern?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -55,15 +57,16 @@ export const urnChoice = (shape: JsonSchema): JsonSchema | undefined =>
 export function jsonSchemaAt(shape: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
   let current: JsonSchema | undefined = withoutNull(shape);
   for (const step of path) {
-    if (typeof step === 'number') current = current?.items;
-    else {
-      const more: boolean | JsonSchema | undefined = current?.additionalProperties;
-      current = current?.properties?.[String(step)] ?? (typeof more === 'object' ? more : undefined);
-    }
+    current = [current, ...(current.anyOf ?? [])].map((it) => within(it, step)).find((it) => it !== undefined);
     if (!current) return undefined;
     current = withoutNull(current);
   }
   return current;
+}
+
+function within({ items, properties, additionalProperties: more }: JsonSchema, step: PropertyKey) {
+  if (typeof step === 'number') return items;
+  return properties?.[String(step)] ?? (typeof more === 'object' ? more : undefined);
 }
 
 const SAFE = Number.MAX_SAFE_INTEGER;
@@ -112,7 +115,10 @@ function numberWords({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): 
   return high === undefined ? noun : `${noun} of at most ${high}`;
 }
 
-function textWords({ minLength, maxLength }: JsonSchema): string {
+const DAY_PATTERN = jsonSchemaOf(isoDay).pattern;
+
+function textWords({ pattern, minLength, maxLength }: JsonSchema): string {
+  if (pattern !== undefined && pattern === DAY_PATTERN) return 'a day written YYYY-MM-DD';
   if (maxLength !== undefined) return `text of ${minLength ?? 0} to ${maxLength} characters`;
   return (minLength ?? 0) > 0 ? 'text that is not empty' : 'text';
 }

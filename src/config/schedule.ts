@@ -1,5 +1,6 @@
 /** Checks the schedule of a sync: a cron expression and its time zone. */
 import { foundIn } from './check.ts';
+import { nearest } from './document/nearest.ts';
 import { cronProblem } from './values/cron.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { entryOf, type Tree } from './document/tree.ts';
@@ -38,8 +39,7 @@ function isTimezone(name: string): boolean {
 
 function zoneGuess(name: string): string {
   const city = name.split('/').at(-1)?.toLowerCase() ?? '';
-  const found = Intl.supportedValuesOf('timeZone').find((it) =>
-    it.toLowerCase().endsWith(`/${city.replaceAll(' ', '_')}`),
-  );
+  const zones = Intl.supportedValuesOf('timeZone');
+  const found = zones.find((it) => it.toLowerCase().endsWith(`/${city.replaceAll(' ', '_')}`)) ?? nearest(name, zones);
   return found === undefined ? '' : `; did you mean ${JSON.stringify(found)}?`;
 }

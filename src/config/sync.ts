@@ -60,7 +60,9 @@ function endpointAt(tree: Tree, report: ReportProblem): Endpoint | undefined {
   const found = endpointNamed(named.text);
   if (!found) {
     const names = catalog.map((it) => it.name);
-    report(named.span, `endpoint is ${foundIn(named)}, which the service doesn't have${insteadOf(named.text, names)}`);
+    // A path of the service, such as /api/a/b, means the endpoint a.b.
+    const name = named.text.replace(/^\/(?:api\/)?/, '').replaceAll('/', '.');
+    report(named.span, `endpoint is ${foundIn(named)}, which the service doesn't have${insteadOf(name, names)}`);
   }
   return found;
 }

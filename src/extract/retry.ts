@@ -65,11 +65,15 @@ export type Decision =
   | { readonly do: 'missing'; readonly because: string }
   /** `paid`: the next attempt counts as a paid retry, else as a certainly unpaid one. */
   | { readonly do: 'retry'; readonly afterMs: number; readonly paid: boolean; readonly because: string }
-  /** `scope`: only this input failed, or further requests to this endpoint are useless in this run. */
+  /**
+   * `scope`: only this input failed, or further requests to this endpoint are useless in this run. `unpaid`: the attempt
+   * was certainly free.
+   */
   | {
       readonly do: 'fail';
       readonly class: FailureClass;
       readonly scope: 'input' | 'endpoint';
+      readonly unpaid?: boolean;
       readonly because: string;
       readonly next: string;
     }
@@ -218,7 +222,7 @@ function giveUp(
   const isHopeless = kind === 'transient' && failed >= MAX_LOST_INVOCATIONS * (retries + 1);
   return isHopeless
     ? { do: 'fail', class: 'failing', scope: 'input', because, next: CHECK_INPUT }
-    : { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };
+    : { do: 'fail', class: 'unavailable', scope: 'input', unpaid: kind === 'unpaid', because, next: LATER };
 }
 
 function mayRetry(kind: 'unpaid' | 'transient', attempt: Attempt, policy: RetryPolicy): boolean {

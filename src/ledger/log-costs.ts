@@ -1,9 +1,11 @@
 /** What the request log shows about single requests: their cost and token, and where the log ends. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { UnverifiedPoints } from './summary.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
+import { UNSETTLED_STATES } from './requests.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
 export interface LoggedCost {
@@ -56,16 +58,39 @@ export async function outstandingBeside(
   return Number(rows[0]?.points ?? 0);
 }
 
-/** Returns the points of a run's requests that were sent since an instant. */
-export async function pointsSentSince(ops: Ops, runId: string, since: Date): Promise<number> {
+/** Returns the points of a run's requests that were sent and may be sent again, by id. */
+export async function pointsOfTried(ops: Ops, runId: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['id', knownPoints.as('points')])
+    .where('run_id', '=', runId)
+    .where('attempts', '>', '0')
+    .where('state', 'in', [...UNSETTLED_STATES])
+    .execute();
+  return new Map(rows.map(({ id, points }) => [id, Number(points)]));
+}
+
+/** Returns the points of a run's requests that an invocation sent, without those of earlier invocations. */
+export async function pointsSentSince(
+  ops: Ops,
+  runId: string,
+  { startedAt, pointsBefore }: { readonly startedAt: Date; readonly pointsBefore: ReadonlyMap<string, number> },
+): Promise<number> {
+  const earlier = rowsFrom([...pointsBefore], {
+    id: ['bigint', ([id]) => id],
+    points: ['numeric', ([, points]) => points],
+  });
   const row = await ops
     .selectFrom('requests')
-    .select(sql<string>`coalesce(sum(points), 0)`.as('points'))
+    .leftJoin(earlier.as('b'), 'b.id', 'requests.id')
+    .select(sql<string>`coalesce(sum(greatest(${knownPoints} - coalesce(b.points, 0), 0)), 0)`.as('points'))
     .where('run_id', '=', runId)
-    .where('sent_at', '>=', since)
+    .where('sent_at', '>=', startedAt)
     .executeTakeFirstOrThrow();
   return Number(row.points);
 }
+
+const knownPoints = sql<string>`coalesce(requests.charged, requests.points, 0)`;
 
 /** Returns the requests with points that the log does not confirm: of one run, or of all syncs since an instant. */
 export async function unverifiedPoints(

@@ -14,7 +14,10 @@ export interface QuestionSent {
   readonly counts: readonly (number | undefined)[];
 }
 
-/** Returns the questions of a sync's last run of all inputs that sent requests and ended. */
+/**
+ * Returns the questions of a sync's last run of all inputs that sent requests and ended, without those with a request
+ * that got no readable answer: its parts are unknown.
+ */
 export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSent[]> {
   const last = await ops
     .selectFrom('runs')
@@ -29,13 +32,14 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
   if (!last) return [];
   const rows = await ops
     .selectFrom('requests')
-    .select(['id', 'parent_id', 'request_key', 'body', 'input', 'attempts'])
+    .select(['id', 'parent_id', 'request_key', 'body', 'input', 'attempts', 'state'])
     .where('run_id', '=', last.id)
     .orderBy('id')
     .execute();
   // A part is planned after its question, so the question is already known.
   const questions = new Map<string, QuestionSent & { readonly counts: (number | undefined)[] }>();
-  for (const { id, parent_id: parent, request_key: requestKey, body: request, input, attempts } of rows) {
+  const unknown = new Set<QuestionSent>();
+  for (const { id, parent_id: parent, request_key: requestKey, body: request, input, attempts, state } of rows) {
     const question = (parent === null ? undefined : questions.get(parent)) ?? {
       requestKey,
       request,
@@ -44,8 +48,9 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
     };
     questions.set(id, question);
     if (attempts !== '0') question.counts.push(countOf(request));
+    if (state === 'quarantined' || state === 'failed' || state === 'in_doubt') unknown.add(question);
   }
-  return [...new Set(questions.values())];
+  return [...new Set(questions.values())].filter((question) => !unknown.has(question));
 }
 
 /** Returns those of these answers that were full. */

@@ -225,6 +225,8 @@ export interface Settlement {
   readonly next?: string;
   /** Reserved points that the attempt surely did not cost. */
   readonly pointsBack?: number;
+  /** No byte of the attempt left, so it does not count. */
+  readonly wasNotMade?: true;
 }
 
 /** Records how a request ended, or that it is planned again; a request that was settled meanwhile stays as it is. */
@@ -240,6 +242,7 @@ export async function settleRequest(ops: Ops, id: string, settlement: Settlement
       error: settlement.error ?? null,
       next: settlement.next ?? null,
       points: sql`greatest(coalesce(points, 0) - ${String(settlement.pointsBack ?? 0)}::numeric, 0)`,
+      attempts: sql`greatest(attempts - ${settlement.wasNotMade ? 1 : 0}, 0)`,
     })
     .where('id', '=', id)
     .where('state', 'in', [...UNSETTLED_STATES])

@@ -261,7 +261,9 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
       attempts: sql`attempts + 1`,
       sent_at: eb.ref('t.sent_at'),
       x_request_id: sql`coalesce(requests.x_request_id, t.x_request_id)`,
-      points: sql`coalesce(requests.points, 0) + t.points`,
+      // What the log charged covers only the attempts before this one.
+      points: sql`coalesce(requests.charged, requests.points, 0) + t.points`,
+      charged: null,
     }))
     .whereRef('requests.id', '=', 't.id')
     .where((eb) => hideFromStatistics(eb('requests.state', 'in', [...UNSETTLED_STATES])))

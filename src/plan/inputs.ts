@@ -98,9 +98,12 @@ async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]):
       next: 'Split them into several syncs; nothing was sent.',
     });
   }
-  problems.refuse(sync.name, 'for_each');
+  problems.refuse(sync.name, placeOf(sync));
   if (block.length > 0) yield block;
 }
+
+/** Where the config defines the inputs. */
+const placeOf = ({ forEach }: InputsOf): string => forEach?.[0]?.where ?? 'for_each';
 
 const productOf = (lists: readonly (readonly Input[])[]): readonly Input[] =>
   lists.reduce((inner, rows) => inner.flatMap((input) => rows.map((row) => both(input, row))), [EMPTY]);
@@ -123,6 +126,10 @@ async function openFile(
   const next = `Fix the file or its name; nothing was sent for ${sync.name}.`;
   const fail = (message: string, cause?: unknown): UsageError =>
     new UsageError(`${sync.name}: ${message}\n  defined at ${where}`, { next, cause });
+  if (/\.json$/i.test(path))
+    throw fail(
+      `${path} may be one JSON document; allowed is a .jsonl file with one JSON value per line, a .csv or a .tsv file, or text`,
+    );
   if (!hasColumns(path) && (field === undefined || column !== undefined)) {
     throw fail(
       `${path} has no named columns; use a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }`,

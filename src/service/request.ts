@@ -50,7 +50,11 @@ export const pageUrl = z
   // URL parsers drop line breaks and tabs, so two texts with different keys would be the same page.
   .refine((text) => !/\p{Cc}/u.test(text), 'must not hold line breaks, tabs or other control characters');
 
-export const instant = z.iso.datetime({ offset: true, local: true });
+export const instant = z.iso.datetime({
+  offset: true,
+  local: true,
+  error: 'must be an instant such as 2024-01-01T00:00:00Z',
+});
 
 /** The top-level industries that the contract names. */
 export const TOP_LEVEL_INDUSTRIES: readonly string[] = [

@@ -14,6 +14,7 @@ describe('the sandbox', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
+    ['SIGHUP', 129],
   ] as const)('runs until %s, and ends with %i', async (signal, code) => {
     const folder = await temporaryFolder();
     const { child, said, ended } = start(['sandbox', '--port', '0', '--token', "it's"], { cwd: folder.path });
@@ -87,7 +88,11 @@ describe('a sync', () => {
     release();
     const { code, out } = await ended;
     expect(code).toBe(143);
-    expect(JSON.parse(out)).toMatchObject({ syncs: [{ state: 'interrupted', answers: 1, left: 2 }] });
+    expect(JSON.parse(out)).toMatchObject({
+      exitCode: 143,
+      retryable: true,
+      syncs: [{ state: 'interrupted', exitCode: 5, asked: 1, sent: 1, answers: 1, left: 2 }],
+    });
     expect(await answers()).toBe(1);
   });
 

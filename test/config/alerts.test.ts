@@ -80,7 +80,7 @@ it.each([
   ],
   [
     '{ command: [x], on: [faild] }',
-    '5:30: on is "faild"; allowed is one of failed, partial, out_of_points, forecast, quarantine, budget, check, contract, price, access, counts',
+    '5:30: on is "faild"; did you mean "failed"? allowed is one of failed, partial, out_of_points, forecast, quarantine, budget, check, contract, price, access, counts',
   ],
   ['{ command: [x], quarantine: -1 }', '5:37: quarantine is -1; allowed is a whole number of at least 0'],
   [

@@ -21,6 +21,21 @@ describe('a sync', () => {
       'endpoint is "photoshare.users", which the service doesn\'t have; did you mean "photoshare.user"? allowed: token.requests, webparser.parse, sec.search.companies, pronet.post.reposts, pronet.search.users, pronet.user.education, pronet.group, microblog.user, photoshare.user, photoshare.user.posts',
     ],
     [
+      'of an endpoint written as its path',
+      '  a: { endpoint: «/api/pronet/group }',
+      'endpoint is "/api/pronet/group", which the service doesn\'t have; did you mean "pronet.group"? allowed: token.requests, webparser.parse, sec.search.companies, pronet.post.reposts, pronet.search.users, pronet.user.education, pronet.group, microblog.user, photoshare.user, photoshare.user.posts',
+    ],
+    [
+      'with a misspelled choice',
+      '  a: { endpoint: token.requests, in_doubt: «stopp }',
+      'in_doubt is "stopp"; did you mean "stop"? allowed is one of reconcile, stop',
+    ],
+    [
+      'with a time that is none',
+      '  a: { endpoint: token.requests, request: { start_time: «yesterday } }',
+      'start_time is "yesterday"; must be an instant such as 2024-01-01T00:00:00Z',
+    ],
+    [
       'that is no mapping',
       '  a: «3',
       'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, schedule, budget, tags, accept, in_doubt, in_flight, checks, lookback, from',
@@ -325,10 +340,7 @@ describe('a window', () => {
     [
       'without a beginning',
       `  a: { ${ASK}, «window: { to: today } }`,
-      'missing: from (must be a date written YYYY-MM-DD)'.replace(
-        'must be a date written YYYY-MM-DD',
-        'allowed is text',
-      ),
+      'missing: from (allowed is a day written YYYY-MM-DD)',
     ],
     [
       'that ends before it begins',
@@ -507,6 +519,10 @@ describe('a schedule', () => {
       '4:77: timezone is "New York"; allowed is an IANA name such as America/New_York; did you mean "America/New_York"?',
     ],
     [
+      '{ cron: "0 6 * * 1-5", timezone: America/New_Yrok }',
+      '4:77: timezone is "America/New_Yrok"; allowed is an IANA name such as America/New_York; did you mean "America/New_York"?',
+    ],
+    [
       '{ timezone: UTC }',
       '4:44: schedule is a mapping; allowed is a cron expression, read in UTC, or { cron, timezone }',
     ],
@@ -567,12 +583,15 @@ describe('the settings', () => {
 
   it('refuse prices of what is no endpoint', async () => {
     expect(
-      await fileProblems(`${HEAD.replace('syncs:\n', '')}prices: { pronet.groups: 1, microblog.user: free }\n${SYNCS}`),
+      await fileProblems(
+        `${HEAD.replace('syncs:\n', '')}prices: { pronet.groups: 1, microblog.user: free, pronet.search.users: { points: 1, per: 0 } }\n${SYNCS}`,
+      ),
     ).toEqual([
       expect.stringMatching(
         /^3:11: unknown key "pronet\.groups"; did you mean "pronet\.group"\? allowed: token\.requests, /,
       ),
       '3:45: microblog.user is "free"; allowed is a number of points per call, or { points, per }: points for each started unit of results',
+      '3:90: per is 0; allowed is a whole number of at least 1',
     ]);
   });
 });

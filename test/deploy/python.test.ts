@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes, SIGNAL_EXIT } from '../../src/cli/exit-codes.ts';
 import { limitedRuns, playedProgram, retriedRuns } from './played-runs.ts';
 
 /** Prints a summary and its own words, and ends with the code that CODE says; waits for SIGTERM where WAIT is set. */
@@ -94,7 +94,10 @@ describe.runIf(spawnSync('python3', ['--version']).status === 0)('the snippets i
       {},
     );
     const actions = JSON.parse(out) as Readonly<Record<string, string>>;
-    expect(Object.keys(actions).map(Number)).toEqual([...exitCodes.map(({ code }) => code), 130, 143]);
+    expect(Object.keys(actions).map(Number)).toEqual([
+      ...exitCodes.map(({ code }) => code),
+      ...Object.values(SIGNAL_EXIT),
+    ]);
   });
 
   it.each([

@@ -7,7 +7,10 @@ import { states } from './rows.ts';
 import { sentAgain, sceneIn, service } from './scene.ts';
 
 const INPUTS = Array.from({ length: 12 }, (_, n) => `"${100 + n}"`).join(', ');
-const config = (inFlight: number): string => `${service({ in_flight: inFlight })}
+const config = (
+  inFlight: number,
+  pace: { readonly requests_per_second?: number } = {},
+): string => `${service({ in_flight: inFlight, ...pace })}
 syncs:
   groups: { endpoint: pronet.group, for_each: { group: [${INPUTS}] } }
   costs: { endpoint: token.requests, after: [groups] }
@@ -67,6 +70,37 @@ describe('a run', () => {
 
     expect(run).toMatchObject({ state: 'interrupted', exitCode: 5, answers: 1, left: 11, points: 1 });
     expect(await states(scene.warehouse)).toEqual({ loaded: 1, planned: 11 });
+  });
+
+  it('that is stopped while requests wait for their start time does not count them as sent', async () => {
+    const stop = new AbortController();
+    const first = door();
+    const scene = await sceneIn(await open(), {
+      respond: ({ number }) => {
+        first.open();
+        return group(number);
+      },
+    });
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
+      if (beside === undefined && ms > 2) {
+        await first.opened;
+        stop.abort(new Error('SIGTERM'));
+      }
+      return scene.clock.sleep(ms, signal, beside);
+    };
+
+    const [run] = (await scene.sync(config(3, { requests_per_second: 50 }), { signal: stop.signal, sleep })).syncs;
+
+    const sent = scene.sandbox.requests().length;
+    expect(sent).toBeLessThan(12);
+    expect(run).toMatchObject({
+      state: 'interrupted',
+      asked: sent,
+      sent,
+      answers: sent,
+      left: 12 - sent,
+      points: sent,
+    });
   });
 
   it('that was done when the signal came is complete; those after it are not begun', async () => {

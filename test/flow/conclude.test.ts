@@ -38,7 +38,7 @@ describe('a run', () => {
     expect(end({ left: 2 }, { aborted: true })).toMatchObject({ exitCode: 5, error: 'stopped by a signal' });
     expect(end({ left: 2 })).toMatchObject({
       exitCode: 5,
-      error: '2 requests got no answer from a failing service',
+      error: '2 of the requests got no answer from a failing service',
     });
   });
 
@@ -82,7 +82,7 @@ describe('a run', () => {
     expect(end({ received: 1 }, { checks })).toMatchObject({ state: 'complete', exitCode: 4, error });
     expect(end({ received: 999, failed: 1 }, { checks })).toMatchObject({ state: 'partial', exitCode: 4, error });
     expect(end({ received: 1, failed: 1 }, { checks }).error).toMatch(/accept\.rejects/);
-    expect(end({ truncated: 1 }, { checks, failOnTruncated: true }).error).toMatch(/were full/);
+    expect(end({ truncated: 1 }, { checks, failOnTruncated: true }).error).toMatch(/^full answers/);
     expect(end({ left: 1 }, { checks, stop: stop(6) })).toMatchObject({ exitCode: 6 });
     expect(end({}, { checks: checks.slice(1) })).toMatchObject({ state: 'complete', exitCode: 0, error: null });
     const broken = { ...check, status: 'error' as const, message: 'no such table' };
@@ -107,7 +107,7 @@ describe('a run', () => {
     expect(end({ truncated: 1 }, { failOnTruncated: true })).toMatchObject({ state: 'partial', exitCode: 4 });
     expect(end({}, { failOnTruncated: true }, { earlier: 2 })).toMatchObject({
       exitCode: 4,
-      error: '2 answers of earlier runs, on which this run relies, were full and could not be split further',
+      error: 'full answers of earlier runs, on which this run relies, that could not be split further: 2',
     });
   });
 });

@@ -237,6 +237,14 @@ describe('the watermarks of a sync', () => {
     expect((await reset(scene, TWO, 'filings', { to: '2026-03-05' })).reset).toEqual([]);
   });
 
+  it('know nothing of a window whose first day has not ended', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const today = TWO.replace('from: 2026-02-01', 'from: 2026-03-06');
+    await scene.sync(today);
+    const [marks] = await listed(scene, today);
+    expect(marks?.marks[0]).toMatchObject({ known: null, next: null });
+  });
+
   it('of the request log move back to the end of a day, or to its beginning', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(LOG);

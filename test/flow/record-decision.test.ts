@@ -26,6 +26,11 @@ const CASES: readonly (readonly [string, Decision, { readonly pointsBack: number
     { pointsBack: 0, isKnown: true },
   ],
   [
+    'refused once more than it is repeated costs nothing',
+    { do: 'fail', class: 'unavailable', scope: 'input', unpaid: true, because, next },
+    { pointsBack: 9, isKnown: true },
+  ],
+  [
     'lost and made again is settled after a look at the log',
     { do: 'lost', because, againAfterMs: 0 },
     { pointsBack: 0, isKnown: false },

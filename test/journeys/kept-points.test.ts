@@ -65,6 +65,14 @@ describe('budget.keep', () => {
     expect(spent).toMatchObject(nevertheless);
   });
 
+  it('ends with exit code 3 if the service refuses the token when it reads the log', async () => {
+    const service = await pricedService({ price: ONE, points: 5, logStatus: () => 401 });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 3 })).summary);
+    expect(run).toMatchObject({ exitCode: 3, state: 'interrupted', sent: 0, left: 3 });
+    expect(run.error).toBe('the service answered 401: no log today');
+    expect(service.calls()).toBe(0);
+  });
+
   it.each([
     {
       name: 'the newest row has none yet',

@@ -8,6 +8,7 @@ import { BUSY } from '../flow/filings.ts';
 import { SMALL } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
+import type { Fault } from '../../src/sandbox/fault.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 
 interface Planned {
@@ -25,12 +26,12 @@ interface Planned {
 }
 
 /** A command line over a sandbox and a warehouse of its own. */
-async function setUp(yaml: string) {
+async function setUp(yaml: string, faults: readonly Fault[] = []) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-splits-'));
   const started = Date.now();
   const now = (): Date => new Date(Date.parse('2026-05-04T12:00:00Z') + Date.now() - started);
   const database = await freshDatabase(await postgresTemplate());
-  const sandbox = await serveSandbox({ seed: 7, size: { ...SMALL, ...BUSY }, token: 'sandbox-token', now });
+  const sandbox = await serveSandbox({ seed: 7, size: { ...SMALL, ...BUSY }, token: 'sandbox-token', now, faults });
   onTestFinished(async () => {
     await sandbox.close();
     await database.drop();
@@ -96,6 +97,15 @@ it('three locations are in the quote before the first run, and expected after it
   expect(points).toBeLessThanOrEqual(10);
   expect(await plan()).toMatchObject({ requests: 2, low: points, likely: points, high: points, most: 10 });
   expect((await charged()).points).toBe(points);
+});
+
+it('a question whose answer could not be read is quoted with all its parts', async () => {
+  const { plan, charged } = await setUp(PLACES, [{ on: { nth: 1 }, do: { kind: 'html' } }]);
+  expect(await charged()).toMatchObject({ code: 4 });
+  const { high, most } = await plan();
+  const { points } = await charged();
+  expect(points).toBeLessThanOrEqual(high);
+  expect(high).toBeLessThanOrEqual(most);
 });
 
 it('a full answer that is fresh is quoted with the parts that are not', async () => {

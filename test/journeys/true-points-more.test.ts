@@ -49,6 +49,34 @@ describe('points', () => {
     );
   });
 
+  it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
+    const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });
+    const warehouse = await open();
+    const run = only((await spend(service, warehouse, { inputs: 2, inFlight: 1 })).summary);
+    expect(run).toMatchObject({ exitCode: 5, answers: 1, left: 1, points: 1 });
+    expect(only((await spend(service, warehouse, { inputs: 2, inFlight: 1 })).summary)).toMatchObject({
+      continued: true,
+      points: 1,
+      pointsNow: 0,
+    });
+  });
+
+  it('of attempts of earlier invocations are kept, also once the log has shown a part of them', async () => {
+    const service = await pricedService({ price: () => 1, status: (nth) => (nth === 1 ? 200 : 500) });
+    const warehouse = await open();
+    const again = async () => {
+      service.clock.advance(10_000);
+      service.addRow({ response_request_id: 'another' });
+      return only((await spend(service, warehouse, { budget: '{ per_day: 6 }', inputs: 2, inFlight: 1 })).summary);
+    };
+
+    expect(await again()).toMatchObject({ exitCode: 5, points: 3 });
+    expect(await again()).toMatchObject({ exitCode: 5, continued: true, points: 5, pointsNow: 2 });
+    expect(await again()).toMatchObject({ exitCode: 6, points: 6, pointsNow: 1 });
+    expect(await again()).toMatchObject({ exitCode: 6, points: 6, pointsNow: 0 });
+    expect(service.spent()).toBe(6);
+  });
+
   it.each([
     { name: 'is refused', options: { logStatus: () => 403 } },
     { name: 'fails', options: { logStatus: () => 500 } },

@@ -97,15 +97,15 @@ describe('lists', () => {
     expect(await refusal('endpoint: photoshare.user.posts, for_each: [{ user: a, count: 1 }, { user: b }]')).toEqual([
       'a: an input is refused',
       '  input 2: missing: count (allowed is a whole number of at least 1)',
-      '  defined at for_each',
+      '  defined at sluice.yaml:4:51',
     ]);
   });
 
   it('may not make millions', async () => {
     const rows = Array.from({ length: 1001 }, (_, at) => ({ user: `u${at}` }));
     const forEach: InputSource[] = [
-      { from: 'list', rows },
-      { from: 'list', rows: rows.map((_, at) => ({ count: at + 1 })) },
+      { from: 'list', rows, where: 'a:1:1' },
+      { from: 'list', rows: rows.map((_, at) => ({ count: at + 1 })), where: 'a:1:1' },
     ];
     const effects = { readFile: () => inParts(''), query: () => Promise.resolve([]) };
     await expect(readInputs(syncOf('photoshare.user.posts', { forEach }), effects)).rejects.toThrow(
@@ -117,7 +117,7 @@ describe('lists', () => {
     const fields = ['first_name', 'last_name', 'title', 'company_keywords', 'school_keywords'];
     const lists = fields.map((field): InputSource => {
       const rows = Array.from({ length: 100 }, (_, at) => ({ [field]: `${at}` }));
-      return { from: 'list', rows };
+      return { from: 'list', rows, where: 'a:1:1' };
     });
     const effects = { readFile: () => inParts(''), query: () => Promise.resolve([]) };
     await expect(readInputs(syncOf('pronet.search.users', { forEach: lists }), effects)).rejects.toThrow(
@@ -285,6 +285,12 @@ describe('files that are refused', () => {
       /^a: in\.jsonl:3: this line is not JSON \(.*\); allowed is one JSON value per line$/,
     ],
     [
+      'that may be a JSON document',
+      column('in.json'),
+      { 'in.json': '["http://a.example"]' },
+      'a: in.json may be one JSON document; allowed is a .jsonl file with one JSON value per line, a .csv or a .tsv file, or text',
+    ],
+    [
       'of text, asked for a column',
       column('in.txt'),
       { 'in.txt': 'a\n' },
@@ -437,7 +443,7 @@ describe('files that are refused', () => {
     ).toEqual([
       'a: an input is refused',
       '  input 2: missing: count (allowed is a whole number of at least 1)',
-      '  defined at for_each',
+      '  defined at sluice.yaml:4:51',
     ]);
   });
 });

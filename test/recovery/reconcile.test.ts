@@ -200,6 +200,19 @@ function further(open: Open): void {
     expect(await it.requests()).toEqual([{ id: request.id, charged: 7, points: 7 }]);
   });
 
+  it('charges a request that failed once each attempt has a row', async () => {
+    const it = await begun(open);
+    const failed = { attempts: 2, state: 'failed', isAnswered: false, points: 2 } as const;
+    const request = await it.send({ at: 10 * SECOND, ...failed });
+    await it.log({ at: 0, identifier: request.identifier, cost: 3 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: null, points: 2 }]);
+
+    await it.log({ at: 10 * SECOND, identifier: request.identifier, cost: 4 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 7, points: 7 }]);
+  });
+
   it('charges what a lost attempt cost also once its row has left the log', async () => {
     const it = await begun(open);
     const request = await it.send({ at: 0, lost: [0], attempts: 1, state: 'in_doubt', isAnswered: false });

@@ -14,6 +14,7 @@ import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
 import { withFlow } from '../with-flow.ts';
 import { withRetryable } from '../exit-codes.ts';
+import { interruptionOf } from '../interruption.ts';
 
 export const sync = command({
   about:
@@ -82,7 +83,7 @@ export const sync = command({
     const plan = args.plan === undefined ? undefined : await readPlan(args.plan, args);
     const config = await readConfig(context, args.config);
     requireToken(config);
-    const summary = await runWithProgress(context, config, {
+    const ran = await runWithProgress(context, config, {
       names: args.names,
       refresh: args.refresh,
       failed: args.failed,
@@ -94,6 +95,8 @@ export const sync = command({
       ...(args.limit !== undefined && { limit: args.limit }),
       ...(plan && { plan }),
     });
+    // The syncs keep their own codes, and the command ends with that of the signal.
+    const summary = { ...ran, exitCode: interruptionOf(context.signal)?.exitCode ?? ran.exitCode };
     const look = await nextStepLine(summary);
     show(context, 'sync/1', withRetryables(summary), () => `${summaryText(summary, context.out)}${look}`);
     return summary.exitCode;

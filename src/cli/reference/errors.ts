@@ -25,7 +25,7 @@ export function errorsPage(): string {
         [
           '128+n',
           'signal',
-          'Signal n ended the run. The answers in flight were received and stored first. SIGINT is 130, SIGTERM 143.',
+          'Signal n ended the run. The answers in flight were received and stored first. SIGHUP is 129, SIGINT 130, SIGTERM 143.',
           'yes',
           'Run the same command again: it continues where it stopped.',
         ],

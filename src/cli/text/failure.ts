@@ -5,7 +5,7 @@ import { isRetryable } from '../exit-codes.ts';
 
 export interface Failure {
   readonly exitCode: number;
-  /** True for exit codes 5 and 7: a scheduler may run the same command again. */
+  /** True for exit codes 5, 7 and those of signals: a scheduler may run the same command again. */
   readonly retryable: boolean;
   readonly message: string;
   readonly next: string;

@@ -182,7 +182,7 @@ export async function spentSince(
   { before, tag }: Partial<Pick<SpendingPeriod, 'before' | 'tag'>> = {},
 ): Promise<{ readonly points: string; readonly at: string }> {
   const tags = tag ? JSON.stringify({ [tag.name]: tag.value }) : null;
-  // While an attempt is in flight, the charge covers only the attempts before it.
+  // While an attempt is in flight, a charge may cover only the attempts before it.
   const { rows } = await sql<{ points: string; at: string }>`
     select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
       statement_timestamp()::text as at

@@ -103,7 +103,8 @@ function knownOf(
   }
   const mark: WindowWatermark | undefined = parseWindowWatermark(text, definition, now);
   return {
-    known: mark ? { from: mark.from, to: mark.lastCompleteDay } : null,
+    // The first slice may be unreadable, and the first day may not have ended.
+    known: mark && mark.from <= mark.lastCompleteDay ? { from: mark.from, to: mark.lastCompleteDay } : null,
     asOf: mark?.asOf ?? null,
     unreadable: mark?.unread?.length ?? 0,
     resetAt,

@@ -23,6 +23,7 @@ import {
   MOST_PAGES,
   readLogPages,
 } from '../run/read-request-log.ts';
+import type { RunStop } from '../run/stop-controller.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The outcome of a read, and the change of the points of all log reads, by their charges or the price list. */
@@ -50,6 +51,7 @@ export class LogCheck {
   /** Points of the reads that were counted already. */
   #countedPoints = 0;
   #problem: string | null = null;
+  #refusedToken: RunStop | undefined;
   #tokenId: string | undefined;
   #hasToken = false;
   /** How far the service's clock is ahead; undefined when that does not matter. */
@@ -70,6 +72,11 @@ export class LogCheck {
   /** Why the last read failed; null if it succeeded. */
   problem(): string | null {
     return this.#problem;
+  }
+
+  /** What stopped the last read, if the service refused the token. */
+  refusedToken(): RunStop | undefined {
+    return this.#refusedToken;
   }
 
   prices(): Promise<PriceBook> {
@@ -152,6 +159,7 @@ export class LogCheck {
   async #readPages(bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal): Promise<LogRead> {
     const read = await readLogPages(this.#context, bodies, pages, signal);
     this.#reads.push(read.runId);
+    this.#refusedToken = read.refusedToken;
     this.#problem = read.isUsable ? null : (read.because ?? 'the request log gave no readable answer');
     return read;
   }

@@ -77,10 +77,10 @@ export class MeteredCalls {
     return calls.some((call) => call.due > 0 && this.#calls.has(call.id));
   }
 
-  /** Makes the next reading look for calls that were given up too; false if no call lacks a row or was refused. */
+  /** Makes the next reading look for calls that were given up too; false if none may have a row that was not read. */
   expectRows(): boolean {
     const calls = [...this.#calls.values()];
-    if (!calls.some((call) => call.due > 0 || hasRefused(call))) return false;
+    if (!calls.some((call) => call.due > 0 || countedPoints(call) > 0)) return false;
     for (const call of calls) call.isGivenUp = false;
     return true;
   }

@@ -4,6 +4,7 @@
  * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
 import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';
+import { EXIT } from '../../errors.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
 import type { LogCheck } from './log-check.ts';
@@ -35,6 +36,9 @@ const LONGEST_WAIT_MS = 8000;
 const MOST_FAILURES = 4;
 /** After this many free or empty answers, an endpoint's price counts as known. */
 const ENOUGH_SAMPLES = 3;
+
+/** How a run ends that may not buy because of `budget.keep`. */
+const KEEP = { exit: EXIT.budget, forAll: false };
 
 /** A meter for the calls of one run or chunk in this process. */
 export class TruePointsMeter implements PointsMeter {
@@ -137,12 +141,16 @@ export class TruePointsMeter implements PointsMeter {
     const next = `Run the sync again when GET ${LOG_PATH} can be read and shows points_left; budget.unknown_balance: spend buys without it.`;
     const reason = check.problem();
     if (!budget.balance.isKnown())
-      return {
-        because: `budget.keep is set and the balance is not known: ${reason ?? 'the request log shows no points_left for this token'}`,
-        next,
-      };
+      return (
+        check.refusedToken() ?? {
+          ...KEEP,
+          because: `budget.keep is set and the balance is not known: ${reason ?? 'the request log shows no points_left for this token'}`,
+          next,
+        }
+      );
     if (!this.#isUnconfirmed || this.#calls.showsBalance) return undefined;
     return {
+      ...KEEP,
       because: `budget.keep is set and the request log does not confirm what was spent${reason === null ? ' within 30 s' : `: ${reason}`}`,
       next,
     };

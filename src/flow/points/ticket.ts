@@ -1,6 +1,7 @@
 /** Tickets that admit calls while a limit in points is set, and the meter that issues them. */
 import type { Outcome } from '../../extract/outcome.ts';
 import type { Reservation } from '../../control/budget/reservations.ts';
+import type { RunStop } from '../run/stop-controller.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 
@@ -23,10 +24,7 @@ export interface Ticket {
 }
 
 /** Why nothing may be bought. */
-export interface Refusal {
-  readonly because: string;
-  readonly next: string;
-}
+export type Refusal = RunStop;
 
 export interface PointsMeter {
   /** Waits until a call may be made; undefined if the signal fires first. */

@@ -1,5 +1,6 @@
 /** How requests end. */
 import { EXIT } from '../../errors.ts';
+import type { RunStop } from '../run/stop-controller.ts';
 import type { LimitReached } from './admission.ts';
 
 /** How a request ended for this run. */
@@ -8,14 +9,7 @@ export type End =
   | { readonly as: 'failed'; readonly because: string; readonly next: string; readonly wholeEndpoint: boolean }
   | { readonly as: 'in_doubt'; readonly because: string }
   /** Nothing more may be sent; the request stays planned. */
-  | {
-      readonly as: 'stopped';
-      readonly exit: number;
-      readonly because: string;
-      readonly next: string;
-      /** The service would refuse every other sync too. */
-      readonly forAll: boolean;
-    }
+  | ({ readonly as: 'stopped' } & RunStop)
   | { readonly as: 'aborted' }
   /** Another process settled the request in the meantime, or another run bought its answer or is buying it. */
   | { readonly as: 'elsewhere' };

@@ -23,7 +23,7 @@ export function pointsSettlement(decision: Decision, reserved: number): PointsSe
     case 'retry':
       return { pointsBack: decision.paid ? 0 : reserved, isKnown: true };
     case 'fail':
-      return { pointsBack: 0, isKnown: true };
+      return { pointsBack: decision.unpaid ? reserved : 0, isKnown: true };
     case 'keep':
     case 'missing':
       return { pointsBack: 0, isKnown: false };
@@ -64,7 +64,7 @@ export async function recordDecision(
       return { as: 'stopped', exit, because, next, forAll: exit !== EXIT.transient };
     }
     case 'fail':
-      return recordFailure(request, context, outcome, decision);
+      return recordFailure(request, context, outcome, { ...decision, pointsBack });
     case 'lost':
       return recordLostAnswer(request, context, decision);
   }
@@ -86,7 +86,13 @@ async function recordFailure(
   request: SentRequest,
   context: SendContext,
   outcome: Outcome,
-  { because, next, class: failureClass, scope }: Extract<Decision, { do: 'fail' }>,
+  {
+    because,
+    next,
+    class: failureClass,
+    scope,
+    pointsBack,
+  }: Extract<Decision, { do: 'fail' }> & Pick<PointsSettlement, 'pointsBack'>,
 ): Promise<SendEnd> {
   if (outcome.kind === 'unknown') {
     const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
@@ -103,6 +109,7 @@ async function recordFailure(
     failureClass,
     error: because,
     next,
+    pointsBack,
   });
   return { as: 'failed', because, next, wholeEndpoint: scope === 'endpoint' };
 }

@@ -8,7 +8,6 @@ import type { Outcome } from '../../extract/outcome.ts';
 import { type Attempt, type Decision, decide } from '../../extract/retry.ts';
 import { assertLease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
-import { EXIT } from '../../errors.ts';
 import { admitRequest, type Admission } from './admission.ts';
 import { isSuccess } from './circuit-breaker.ts';
 import { type End as SendEnd, GIVEN_UP, limitReached } from './end.ts';
@@ -82,7 +81,7 @@ async function makeAttempt(request: SentRequest, context: SendContext, signal: A
   try {
     const ticket = await orAborted(context.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
     if (!ticket) return ABORTED;
-    if ('because' in ticket) return endedBy({ as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false });
+    if ('because' in ticket) return endedBy({ as: 'stopped', ...ticket });
     const result = await callWith(ticket, request, context, signal);
     if (result.kind === 'sent') permit.report(isSuccess(result.outcome));
     return result;
@@ -146,7 +145,12 @@ async function sendIfOwned(
   if (marked !== 'ours') return endedBy({ as: marked });
   context.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
-    settleIdempotently(context, request.id, { state: 'planned', at: context.now(), pointsBack: points });
+    settleIdempotently(context, request.id, {
+      state: 'planned',
+      at: context.now(),
+      pointsBack: points,
+      wasNotMade: true,
+    });
   const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
     // If this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);

@@ -264,6 +264,7 @@ async function concludeWhole(
     covered,
     stop: stopOf(stop),
     startedAt: new Date(run.startedAt),
+    pointsBefore: new Map(),
     lost,
     missing,
     checks,

@@ -44,6 +44,8 @@ export interface ConcludeInput extends FinishedRun {
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools | undefined;
+  /** The points of requests that earlier invocations sent, by id. */
+  readonly pointsBefore: ReadonlyMap<string, number>;
   /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
   readonly checks: readonly CheckResult[];
@@ -78,7 +80,7 @@ export async function concludeRun(
     planned: totals.planned + input.covered,
     fresh: totals.fresh + input.covered,
     ...end,
-    ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt) }),
+    ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input) }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
     ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
@@ -152,7 +154,7 @@ function stoppedEnd({ stop, aborted }: EndInput, { totals, skipped = 0 }: Sums):
   return aborted
     ? interrupted('stopped by a signal', 'Run the sync again; it continues where it stopped.')
     : interrupted(
-        `${totals.left - skipped} requests got no answer from a failing service`,
+        `${totals.left - skipped} of the requests got no answer from a failing service`,
         'Run the sync again later; it continues where it stopped.',
       );
 }
@@ -163,7 +165,7 @@ function lostAnswersEnd({ definition, missing }: EndInput, { totals }: Sums): Ru
     const { message, next = null } = missingSpoolError(definition.name, missing);
     return interrupted(message, next);
   }
-  const error = `${totals.inDoubt} requests were sent and their answers lost`;
+  const error = `the answers to ${totals.inDoubt} of the requests were lost`;
   // Only requests that are sent again keep a run open. Otherwise it would stay open for a day without work.
   return definition.inDoubt === 'reconcile'
     ? interrupted(error, 'Run the sync again; it sends them again.')
@@ -194,12 +196,12 @@ const walkGapEnd = ({ walkGaps }: Sums): RunEnd | undefined =>
 function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
   if (totals.truncated > 0)
     return rejected(
-      `${totals.truncated} answers were full and could not be split further`,
+      `full answers that could not be split further: ${totals.truncated}`,
       'Raise count, or give the sync a window or split_by.',
     );
   if (earlier === 0) return undefined;
   return rejected(
-    `${earlier} answers of earlier runs, on which this run relies, were full and could not be split further`,
+    `full answers of earlier runs, on which this run relies, that could not be split further: ${earlier}`,
     'See them with sluice status.',
   );
 }
@@ -259,7 +261,7 @@ export interface RunOutcome {
 export async function concludeOpenRun(
   invocation: Invocation,
   { definition, options }: SyncRun,
-  { run, covered, reliedInputs, lost, leftOut, segment, startedAt }: OpenedRun,
+  { run, covered, reliedInputs, lost, leftOut, segment, startedAt, pointsBefore }: OpenedRun,
   { lease, stop, missing, aborted, signal }: RunOutcome,
 ): Promise<SyncSummary> {
   const { warehouse, effects } = invocation;
@@ -284,6 +286,7 @@ export async function concludeOpenRun(
       aborted,
       lost,
       startedAt,
+      pointsBefore,
       failOnTruncated: options.failOnTruncated,
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),

@@ -4,6 +4,7 @@ import { readPrices } from '../../control/budget/read-price-book.ts';
 import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
 import { abandonMissing, type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
+import { pointsOfTried } from '../../ledger/log-costs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { redactedBody } from '../erasure/late-answer.ts';
@@ -20,6 +21,8 @@ export interface OpenedRun extends PreparedRun {
   readonly segment: OpenSegment;
   /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
+  /** The points of requests that earlier invocations sent and this one may send again, by id. */
+  readonly pointsBefore: ReadonlyMap<string, number>;
 }
 
 export interface RunStart {
@@ -89,7 +92,11 @@ export async function openRun(
     spans,
   });
   if (run.continued || lost.length > 0) await segment.settle(signal);
-  return { ...prepared, startedAt, segment, lost };
+  const ops = operationsOf(warehouse);
+  const pointsBefore = run.continued
+    ? await retryTransient(() => pointsOfTried(ops, run.id), effects)
+    : new Map<string, number>();
+  return { ...prepared, startedAt, segment, lost, pointsBefore };
 }
 
 /** Hands the chunks of a large run over to all workers; false when this process is to execute the run. */

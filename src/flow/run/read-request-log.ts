@@ -19,6 +19,7 @@ import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Effects } from '../effects.ts';
 import { type ExecuteContext, executeRun } from './execute.ts';
+import type { RunStop } from './stop-controller.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A time range by the service's clock. */
@@ -48,6 +49,8 @@ export interface LogRead {
   readonly isWhole: boolean;
   /** The service refused the read, so it would refuse another one soon after. */
   readonly isRefused: boolean;
+  /** What stopped the read, if the service refused the token. */
+  readonly refusedToken: RunStop | undefined;
   /** Why the log could not be read. */
   readonly because: string | null;
 }
@@ -141,6 +144,7 @@ async function readNow(
     isUsable: because === null || totals.loaded + totals.unchanged > 0,
     isWhole: totals.truncated === 0,
     isRefused: stop !== undefined && stop.exit !== EXIT.transient,
+    refusedToken: stop?.exit === EXIT.credential ? stop : undefined,
     because,
   };
 }

@@ -72,7 +72,7 @@ export async function settleOpenLostAnswers(ops: Ops, context: SettleContext, si
   const again = definition.inDoubt === 'reconcile';
   const listed = await retryTransient(() => inDoubt(ops, run), context);
   for (const { id } of listed)
-    context.onNotice(lostAnswerNotice(definition.name, `request ${id} was in flight when its run died`, again));
+    context.onNotice(lostAnswerNotice(definition.name, `request ${id} of an earlier invocation`, again));
   if (!again) return;
   await resolveAll(context, listed, lost, signal);
   // As planned requests, they would not be looked up again.

@@ -81,9 +81,9 @@ const isComplete = (row: string) =>
 const FINAL = arrayLiteral(['fresh', 'loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
- * Records the charges of requests with log rows since an instant, once all their rows are complete and an answered one
- * has a row that is not of a lost attempt. The charge replaces the listed price once none of their attempts is in doubt.
- * Totals of ended runs are recomputed.
+ * Records the charges of requests with log rows since an instant, once all their rows are complete. An answered request
+ * also needs a row that is not of a lost attempt, and any other a row for each attempt that may have arrived. The charge
+ * replaces the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
  */
 async function settleRequests(
   database: ReconcileDb,
@@ -95,9 +95,12 @@ async function settleRequests(
   // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
-  // A row of a lost attempt does not show what the answer cost. The ledger keeps the charges of rows that left the log.
+  const isAnswered = sql`exists (select from ${answers} a where a.id = r.answer_id and a.request_id = r.id)`;
+  // A row of a lost attempt does not show what the answer cost. Rows of earlier attempts do not show what a failed attempt
+  // cost. The ledger keeps the charges of rows that left the log.
   const charged = sql`case
-    when s.answer_rows = 0 and exists (select from ${answers} a where a.id = r.answer_id and a.request_id = r.id) then null
+    when s.answer_rows = 0 and ${isAnswered} then null
+    when s.rows + coalesce(l.rowless, 0) < r.attempts and not ${isAnswered} then null
     when s.rows > 0 and s.logged = 0 then r.charged
     when s.is_complete then s.charged end`;
   const points = sql`case
@@ -124,7 +127,8 @@ async function settleRequests(
       left join lost_rows d on d.request_id = m.request_id and d.log_id = m.log_id
       group by t.request_id
     ), lost as (
-      select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled
+      select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled,
+        count(*) filter (where d.log_id is null and d.verdict <> 'unknown') as rowless
       from ${lostAnswers} d join touched t on t.request_id = d.request_id group by d.request_id
     )
     update ${requests} r set charged = ${charged}, points = ${points}
