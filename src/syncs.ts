@@ -1,5 +1,5 @@
 /** All syncs of a config, one after the other. */
-import type { Config } from './config/definition.ts';
+import type { Config, SyncDefinition } from './config/definition.ts';
 import { invocationBudget } from './control/budget/budget.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
 import { openStatistics } from './flow/run/analyze-tables.ts';
@@ -18,8 +18,8 @@ import { retryTransient, toUserError } from './warehouse/connect/retry-transient
 
 /**
  * Runs the syncs of a config, parents first, and returns the summary of each. Throws a SluiceError only for what stops
- * all of them, such as a saved plan that is no longer valid; the summary shows a sync that fails. When the signal aborts, nothing new is sent, and answers of calls in
- * flight are stored.
+ * all of them, such as a saved plan that is no longer valid; the summary shows a sync that fails. When the signal aborts,
+ * nothing new is sent, and answers of calls in flight are stored.
  */
 export async function runSyncs(
   config: Config,
@@ -32,12 +32,7 @@ export async function runSyncs(
   const { plan } = given;
   const expected = plan && (await retryTransient(() => assertPlanHolds(warehouse, config, plan, startedAt), effects));
   const options = plan ? planned(given, plan) : given;
-  // A plan may have no sync, and no names select all.
-  const named = plan?.syncs.length === 0 ? [] : config.syncs;
-  const { selected: definitions, leftOut } = selectSyncsWithDays(named, options.names, options);
-  for (const sync of leftOut) effects.onNotice({ level: 'warn', sync, message: NO_DAYS });
-  if (definitions.some((definition) => queriesOf(definition).length > 0))
-    await retryTransient(() => checkQueries(warehouse, definitions), effects);
+  const definitions = await chosenSyncs(config, warehouse, options, effects);
   const limits = { maxPoints: options.maxPoints, planPoints: plan?.most, cap: options.cap?.budget };
   const budget = await invocationBudget(warehouse, config.budget, limits, effects).catch((error: unknown) => {
     throw toUserError(error);
@@ -76,6 +71,22 @@ export async function runSyncs(
   }
   await statistics.finish(signal);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
+}
+
+/** The syncs to run, parents first, once the database has accepted their queries. */
+async function chosenSyncs(
+  config: Config,
+  warehouse: Warehouse,
+  options: SyncOptions,
+  effects: FlowEffects,
+): Promise<readonly SyncDefinition[]> {
+  // A plan may have no sync, and no names select all.
+  const named = options.plan?.syncs.length === 0 ? [] : config.syncs;
+  const { selected, leftOut } = selectSyncsWithDays(named, options.names, options);
+  for (const sync of leftOut) effects.onNotice({ level: 'warn', sync, message: NO_DAYS });
+  if (selected.some((definition) => queriesOf(definition).length > 0))
+    await retryTransient(() => checkQueries(warehouse, selected), effects);
+  return selected;
 }
 
 const waitsFor = ({ sync }: SyncSummary): string => `${sync} did not finish, and the query reads what it loads`;

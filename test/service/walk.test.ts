@@ -15,6 +15,8 @@ interface Row {
 interface Kind {
   readonly order: 'ascending' | 'descending';
   readonly edge: 'inclusive' | 'exclusive';
+  /** Microseconds to which the service cuts a cursor (default: 1). */
+  readonly unit?: number;
 }
 
 const KINDS: readonly (readonly [string, Kind])[] = (['ascending', 'descending'] as const).flatMap((order) =>
@@ -25,9 +27,9 @@ const BEGAN = microsOf('2026-11-20T00:00:00.000000Z') ?? 0n;
 const written = (at: number): string => instantText(BEGAN + BigInt(at));
 
 /** A page of the log as a service of this kind gives it. */
-function page(log: readonly Row[], { order, edge }: Kind, request: RequestBody): unknown[] {
-  const cursor =
-    typeof request['cursor'] === 'string' ? Number((microsOf(request['cursor']) ?? 0n) - BEGAN) : undefined;
+function page(log: readonly Row[], { order, edge, unit = 1 }: Kind, request: RequestBody): unknown[] {
+  const sent = typeof request['cursor'] === 'string' ? Number((microsOf(request['cursor']) ?? 0n) - BEGAN) : undefined;
+  const cursor = sent === undefined ? undefined : Math.floor(sent / unit) * unit;
   const sign = order === 'ascending' ? 1 : -1;
   const isAfter = ({ at }: Row): boolean =>
     cursor === undefined || (edge === 'inclusive' ? sign * (at - cursor) >= 0 : sign * (at - cursor) > 0);
@@ -52,7 +54,7 @@ function walk(log: readonly Row[], kind: Kind, limit: number): Walked {
   let open: readonly RequestBody[] = [{ limit }];
   while (open.length > 0) {
     expect(open).toHaveLength(1);
-    expect(steps.length).toBeLessThanOrEqual(2 * log.length + 4);
+    expect(steps.length).toBeLessThanOrEqual((kind.unit === undefined ? 2 : 4) * log.length + 4);
     const request = open[0] as RequestBody;
     const items = page(log, kind, request);
     for (const item of items) seen.add((item as Row).id);
@@ -127,6 +129,31 @@ describe.each(KINDS)('a log that is %s', (_, kind) => {
     expect(walk([], kind, 3)).toMatchObject({ ids: [], warnings: [] });
     expect(walk(logOf(7), kind, 3)).toMatchObject({ ids: ['r000'], warnings: [] });
     expect(walk(logOf(7), kind, 1).ids).toEqual(['r000']);
+  });
+});
+
+describe.each(KINDS)('a log that is %s and cuts cursors', (_, kind) => {
+  it.each([1_000, 1_000_000])('to %i microseconds is read completely if two such units never fill a page', (unit) => {
+    const logs = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(logs, fc.integer({ min: 2, max: 8 }), (instants, limit) => {
+        const log = logOf(...instants.map((at) => (at * unit) / 10));
+        const inUnit = (at: number): number => Math.floor(at / unit);
+        const most = Math.max(0, ...log.map(({ at }) => log.filter((it) => inUnit(it.at) === inUnit(at)).length));
+        fc.pre(2 * most < limit);
+        const walked = walk(log, { ...kind, unit }, limit);
+        expect(walked.ids).toEqual(idsOf(log));
+        expect(walked.warnings).toEqual([]);
+      }),
+      { seed: 3, numRuns: 300 },
+    );
+  });
+
+  it('to a minute is never taken for complete while rows are missing', () => {
+    const log = logOf(...Array.from({ length: 12 }, (_it, index) => index * 7_000_000));
+    const walked = walk(log, { ...kind, unit: 60_000_000 }, 3);
+    if (walked.ids.length < log.length) expect(walked.warnings).not.toEqual([]);
+    else expect(walked.warnings).toEqual([]);
   });
 });
 

@@ -34,17 +34,27 @@ export const logWalk: Paging = {
   },
   itemFields: ['id', 'started_at', 'endpoint'],
   follow: (steps) => {
-    const position = positionOf(steps.slice(-LOOK_BACK));
-    if (!position) return (steps.at(-1)?.items.length ?? 0) > 0 ? { requests: [], lowerBound: NO_CURSOR } : DONE;
-    if (isAtEnd(position)) return DONE;
-    const { step, pages, last, final, unseenRows, direction } = position;
-    const cursor = nextCursor(last, final, direction);
-    if (cursor === undefined) return last.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : DONE;
-    const requests = [{ ...step.request, cursor: instantText(cursor, last.offset) }];
-    const filled = filledPage(pages, unseenRows.length > 0);
-    return filled ? { requests, lowerBound: lowerBoundOf(filled) } : { requests };
+    const step = steps.at(-1);
+    const pages = steps.slice(-LOOK_BACK).map(logPage);
+    const skipped = skippedRow(pages);
+    const cursor = skipped && coarserCursor(skipped, pages);
+    if (step && cursor !== undefined) return { requests: [{ ...step.request, cursor }] };
+    const next = nextPages(steps);
+    return skipped ? { lowerBound: SKIPPED, ...next } : next;
   },
 };
+
+function nextPages(steps: readonly PageStep[]): Follow {
+  const position = positionOf(steps.slice(-LOOK_BACK));
+  if (!position) return (steps.at(-1)?.items.length ?? 0) > 0 ? { requests: [], lowerBound: NO_CURSOR } : DONE;
+  if (isAtEnd(position)) return DONE;
+  const { step, pages, last, unseenRows } = position;
+  const cursor = nextCursor(position);
+  if (cursor === undefined) return last.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : DONE;
+  const requests = [{ ...step.request, cursor: instantText(cursor, last.offset) }];
+  const filled = filledPage(pages, unseenRows.length > 0);
+  return filled ? { requests, lowerBound: lowerBoundOf(filled) } : { requests };
+}
 
 /** The last page of a walk, compared with the pages before it. */
 interface Position {
@@ -77,6 +87,8 @@ function isAtEnd({ step, pages, last, final, unseenRows, direction }: Position):
 }
 
 const NO_CURSOR = 'no row of a page has a readable id and start, so the next page is out of reach';
+
+const SKIPPED = 'the log does not return rows near its cursor, so rows between two pages may be out of reach';
 
 const NO_PROGRESS = 'the log returned the same full page for every cursor; rows beyond it are out of reach';
 
@@ -155,10 +167,12 @@ const bringsReadings = (pages: readonly LogPage[]): boolean =>
  * going back would return the same page; after it, if the instant fills a page. As long as all rows have one instant,
  * the direction is unknown, and both sides are tried.
  */
-function nextCursor(page: LogPage, { at }: LogRow, direction: 1n | -1n | undefined): bigint | undefined {
-  const { cursor: tried, offset, start, end } = page;
-  // A service may store finer instants than it writes, so equal instants may differ by up to one unit.
-  const unit = 10n ** BigInt(6 - page.digits);
+function nextCursor({ pages, last, final: { at }, direction }: Position): bigint | undefined {
+  const { cursor: tried, offset, start, end } = last;
+  // A service may store finer instants than it writes, so equal instants may differ by up to one unit. It may also read
+  // cursors only to a coarser unit, which its earlier pages showed.
+  const distance = originOf(pages)?.distance;
+  const unit = COARSE_MICROS.find((it) => distance === it || distance === it - 1n) ?? unitOf(last);
   if (direction === undefined) {
     const around = [at, at - unit, at + unit];
     return around[tried === undefined ? 0 : around.indexOf(tried) + 1];
@@ -172,6 +186,57 @@ function nextCursor(page: LogPage, { at }: LogRow, direction: 1n | -1n | undefin
   if (next === undefined || edge === undefined || offset === '') return next;
   const entry = edge - direction * unit;
   return (entry - next) * direction > 0n ? entry : next;
+}
+
+/** The microseconds of the last digit that the page writes. */
+const unitOf = ({ digits }: LogPage): bigint => 10n ** BigInt(6 - digits);
+
+/** Milliseconds and seconds: the units to which a service may cut a cursor that has microseconds. */
+const COARSE_MICROS: readonly bigint[] = [1_000n, 1_000_000n];
+
+/** The row from which the cursor of the last page was derived. */
+interface Origin {
+  readonly row: LogRow;
+  /** The first page whose last row it is. */
+  readonly page: LogPage;
+  /** How far the cursor lies before the row, in microseconds. */
+  readonly distance: bigint;
+  readonly direction: 1n | -1n;
+}
+
+/** Undefined if the cursor does not lie shortly before the last row of an earlier page. */
+function originOf(pages: readonly LogPage[]): Origin | undefined {
+  const cursor = pages.at(-1)?.cursor;
+  const direction = directionOf(pages);
+  if (cursor === undefined || direction === undefined) return undefined;
+  for (const page of pages.slice(0, -1)) {
+    const row = page.rows.at(-1);
+    const distance = row && (row.at - cursor) * direction;
+    const units = [1n, unitOf(page), ...COARSE_MICROS];
+    if (row && distance !== undefined && distance > 0n && units.some((it) => distance === it || distance === it - 1n))
+      return { row, page, distance, direction };
+  }
+  return undefined;
+}
+
+/**
+ * The row before which the last page should begin, if neither it nor a page since has the row or anything before it. Then the
+ * service cut the cursor, and rows between two pages may be missing.
+ */
+function skippedRow(pages: readonly LogPage[]): Origin | undefined {
+  const origin = originOf(pages);
+  if (!origin) return undefined;
+  const { row, page, direction } = origin;
+  const reread = pages.slice(pages.indexOf(page) + 1).flatMap(({ rows }) => rows);
+  return reread.every(({ at }) => (at - row.at) * direction > 0n) ? origin : undefined;
+}
+
+/** A cursor further before the row; undefined if all were tried. */
+function coarserCursor({ row, page, distance, direction }: Origin, pages: readonly LogPage[]): string | undefined {
+  const tried = new Set(pages.map(({ cursor }) => cursor));
+  const further = COARSE_MICROS.filter((unit) => unit > distance).map((unit) => row.at - direction * unit);
+  const cursor = further.find((it) => !tried.has(it));
+  return cursor === undefined ? undefined : instantText(cursor, page.offset);
 }
 
 /** The log's order, from the first two rows that differ: 1 if the oldest row comes first. */
