@@ -98,10 +98,13 @@ anyWarehouse('a walk of the request log', (open) => {
     let isFixed = false;
     let pages = 0;
     // Pages have their rows in one order and lie in the other, so the walk turns around.
+    const lastOf = (n: number): number => (n < 12 ? 10 * (n + 1) : 108);
     const page = (n: number): unknown[] => {
-      const last = n < 12 ? 10 * (n + 1) : 108;
+      const last = lastOf(n);
       const before = n < 7 ? [last - 8, last - 7] : [last - 7, last - 8];
-      return [...before, last].map((at, index) => rowOf(3 * n + index, at));
+      const rows = [...before, last].map((at, index) => rowOf(3 * n + index, at));
+      const again = n === 0 ? [] : [rowOf(3 * n - 1, lastOf(n - 1))];
+      return n < 7 ? [...again, ...rows] : [...rows.slice(0, -1), ...again, ...rows.slice(-1)];
     };
     const respond = ({ endpoint }: RespondRequest) => {
       if (endpoint !== 'token.requests') return undefined;

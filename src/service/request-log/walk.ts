@@ -37,10 +37,9 @@ export const logWalk: Paging = {
     const step = steps.at(-1);
     const pages = steps.slice(-LOOK_BACK).map(logPage);
     const skipped = skippedRow(pages);
-    const cursor = skipped && coarserCursor(skipped, pages);
-    if (step && cursor !== undefined) return { requests: [{ ...step.request, cursor }] };
-    const next = nextPages(steps);
-    return skipped ? { lowerBound: SKIPPED, ...next } : next;
+    if (!step || !skipped) return nextPages(steps);
+    const cursor = coarserCursor(skipped, pages);
+    return cursor === undefined ? { requests: [], lowerBound: SKIPPED } : { requests: [{ ...step.request, cursor }] };
   },
 };
 
@@ -88,7 +87,7 @@ function isAtEnd({ step, pages, last, final, unseenRows, direction }: Position):
 
 const NO_CURSOR = 'no row of a page has a readable id and start, so the next page is out of reach';
 
-const SKIPPED = 'the log does not return rows near its cursor, so rows between two pages may be out of reach';
+const SKIPPED = 'the log returns no row near the cursor, so rows after the page before it are out of reach';
 
 const NO_PROGRESS = 'the log returned the same full page for every cursor; rows beyond it are out of reach';
 
