@@ -80,11 +80,16 @@ describe('sluice report', () => {
     });
   });
 
-  it('loads the chart library only for itself', async () => {
+  it('loads the chart library only for itself and the console', async () => {
+    const isCharting = (path: string): boolean => /^(?:report|ui)\//.test(path);
     const users = (await sourceFiles()).filter(
-      ({ path, imports }) => !path.startsWith('report/') && imports.some(({ to }) => to.startsWith('report/')),
+      ({ path, imports }) => !isCharting(path) && imports.some(({ to }) => isCharting(to)),
     );
-    expect(users.map(({ path }) => path)).toEqual(['cli/commands/report.ts']);
-    expect(users[0]?.text).not.toMatch(/^import [^;]*\/report\/[^;]*;/m);
+    expect(users.map(({ path }) => path)).toEqual([
+      'cli/commands/report.ts',
+      'cli/commands/ui/console-source.ts',
+      'cli/commands/ui/ui.ts',
+    ]);
+    for (const { text } of users) expect(text).not.toMatch(/^import (?!type )[^;]*\/(?:report|ui)\/[^;]*;/m);
   });
 });

@@ -1,7 +1,7 @@
 /** `sluice ui` as a process of its own: its address, its end, secrets, an embedded warehouse beside other processes, and its rights. */
-import { writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { execute, freshDatabase } from '../support/database.ts';
@@ -79,6 +79,7 @@ it('a statement that never ends does not keep it from ending', async () => {
   const sent = expect(
     sendForm(console, { statement: 'select count(*) from generate_series(1, 100000000000)' }),
   ).rejects.toThrow();
+  await vi.waitFor(() => access(join(folder.path, '.sluice', 'lock.json')));
   // It waits for the folder for ten seconds, so the statement runs for most of them.
   expect((await runInProcess(['migrate', '--config', file])).code).toBe(7);
   console.child.kill('SIGINT');

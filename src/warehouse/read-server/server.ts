@@ -140,8 +140,7 @@ async function serveReader(
         () => stop(overdue),
         () => undefined,
       );
-      // After its first statement, a transaction cannot become writable any more. The setting optimizes for all rows
-      // instead
+      // After its first statement, a transaction cannot become writable any more. The setting optimizes for all rows instead
       // of the first ones.
       await run(`select set_config('cursor_tuple_fraction', '1', true)`);
       for (; !next.done; next = await withIdleTimeout(messages.next())) {
