@@ -14,19 +14,28 @@ export interface StoreContext extends LoaderContext {
   readonly spoolAnswer?: SpoolWriter | undefined;
 }
 
-/**
- * Commits an answer's bytes, and returns its id and the promise of its load. The load resolves to undefined if the run
- * failed meanwhile; the next run then loads the answer.
- */
-export type AnswerStore = (request: SentRequest, answer: AnsweredOutcome) => Promise<StoreResult>;
+export interface AnswerStore {
+  /**
+   * Commits an answer's bytes, and returns its id and the promise of its load. The load resolves to undefined if the run
+   * failed meanwhile; the next run then loads the answer.
+   */
+  readonly store: (request: SentRequest, answer: AnsweredOutcome) => Promise<StoreResult>;
+  /** False while so many bytes wait for the loader that sending should pause. */
+  readonly hasRoom: () => boolean;
+}
 
 export interface StoreResult {
   readonly answerId: string;
   readonly loaded: Promise<IngestResult | undefined>;
 }
 
-/** Total bytes of bodies kept in memory from storage to load; other bodies are read back. */
-const IN_MEMORY_BYTES = 4 * 2 ** 20;
+/**
+ * Sending pauses while the bodies from storage to load exceed this. It keeps the loads that run and the next one busy; more
+ * would only take memory.
+ */
+const FULL_BYTES = 4 * 2 ** 20;
+/** Bodies beyond this are read back from the database: those of many large answers in flight when sending paused. */
+const IN_MEMORY_BYTES = 3 * FULL_BYTES;
 
 /** Creates the store of a run. After an answer could not be stored, stored answers are no longer loaded. */
 export function openAnswerStore(
@@ -48,7 +57,7 @@ export function openAnswerStore(
       inMemoryBytes -= bytes;
     }
   };
-  return async (request, answer) => {
+  const store: AnswerStore['store'] = async (request, answer) => {
     context.checkpoint?.('before_store');
     try {
       const answerId = await commits.store({ requestId: request.id, answer });
@@ -67,6 +76,7 @@ export function openAnswerStore(
       });
     }
   };
+  return { store, hasRoom: () => inMemoryBytes <= FULL_BYTES };
 }
 
 /** The answer as it would be read back from the database. */
