@@ -222,15 +222,23 @@ describe('a lost answer', () => {
   });
 
   it('whose log has no end is looked for on so many pages and no more', async () => {
-    let rows = 0;
+    const rowAt = (seconds: number) => ({
+      id: `00000000-0000-4000-8000-${String(seconds).padStart(12, '0')}`,
+      cost: 1,
+      is_paid: true,
+      endpoint: '/other',
+      plan: 'p',
+      started_at: new Date(seconds * 1000).toISOString(),
+      duration: 1,
+    });
     const scene = await sceneIn(await open(), {
       faults: [at(2, { kind: 'reset', stage: 'before' })],
-      respond: ({ endpoint }) => {
+      // A row for each second, the newest first.
+      respond: ({ endpoint, body }) => {
         if (endpoint !== 'token.requests') return undefined;
-        rows += 1;
-        const started_at = new Date(Date.parse('2026-03-06T15:01:00Z') - rows * 1000).toISOString();
-        const id = `00000000-0000-4000-8000-${String(rows).padStart(12, '0')}`;
-        return { body: [{ id, cost: 1, is_paid: true, endpoint: '/other', plan: 'p', started_at, duration: 1 }] };
+        const { cursor = '2026-03-06T15:01:00Z' } = body as { readonly cursor?: string };
+        const newest = Math.floor(Date.parse(cursor) / 1000);
+        return { body: [rowAt(newest), rowAt(newest - 1)] };
       },
     });
     const run = only(await scene.sync(GROUPS));
