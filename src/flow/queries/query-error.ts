@@ -1,6 +1,7 @@
 /** Explains the error of a user's query: an empty warehouse, or a table that was probably meant. */
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { INSUFFICIENT_PRIVILEGE } from '../../warehouse/connect/query-error.ts';
 import { migrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { withNearTable } from './near-table.ts';
@@ -11,9 +12,6 @@ export async function withQueryHint(warehouse: Warehouse, error: unknown): Promi
   if (!(await isEmpty(warehouse))) return withNearTable(warehouse, error);
   return new UsageError(error.message, { next: 'The warehouse is empty: run sluice sync first.', cause: error });
 }
-
-/** Postgres: the user lacks a right. */
-const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** True if the warehouse has no tables; false also for a user who may only read them and not the operations schema. */
 async function isEmpty(warehouse: Warehouse): Promise<boolean> {

@@ -4,7 +4,7 @@ import { errorCode } from '../sql/errors.ts';
 import { isOfDatabase } from './retry-transient.ts';
 
 /** Postgres: the user lacks a right. */
-const INSUFFICIENT_PRIVILEGE = '42501';
+export const INSUFFICIENT_PRIVILEGE = '42501';
 const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
 const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
 
