@@ -9,6 +9,7 @@ export const openPGlite = (from: Blob): Promise<PGlite> => PGlite.create({ dataD
 export const databaseOf = (pglite: PGlite): EmbeddedDatabase => ({
   exchange: (messages, onReply) =>
     pglite.execProtocolRawStream(messages, { onRawData: (bytes) => onReply(bytes.slice()) }),
+  limitRunning: () => undefined,
   busyMs: () => undefined,
   fail: (error) => {
     throw error;

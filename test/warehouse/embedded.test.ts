@@ -11,6 +11,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { openPool } from '../../src/warehouse/embedded/pool.ts';
+import { openThread } from '../../src/warehouse/embedded/thread.ts';
 import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { copyInto } from '../../src/warehouse/sql/copy.ts';
 import { builtProgram } from '../support/built.ts';
@@ -142,6 +144,30 @@ describe('a long statement', () => {
     const { rows } = await sql`select current_setting('transaction_read_only') as "readOnly",
       current_user = session_user as "isSelf"`.execute(db);
     expect(rows).toEqual([{ readOnly: 'off', isSelf: true }]);
+  });
+
+  it('that was abandoned and does not end keeps nobody waiting: the database is opened again with all that was committed', async () => {
+    const database = await openThread({ dataDir: join(folder, 'data') }, { failure: (reason) => reason });
+    onTestFinished(() => database.close());
+    const { runScript, session } = openPool({
+      exchange: (messages, onReply) => database.exchange(messages, onReply),
+      limitRunning: () => database.limitRunning(1),
+    });
+    await runScript('create table kept as select 1 as id');
+    const stop = new AbortController();
+    const asked = session((run) => {
+      setImmediate(() => stop.abort());
+      return run(LONG);
+    }, stop.signal);
+    const writing = runScript(
+      "insert into kept values (2); select id, current_setting('transaction_read_only') as r from kept",
+    );
+    await within(expect(asked).rejects.toThrow('The query was stopped.'));
+    expect((await within(writing)).rows).toEqual([
+      { id: 1, r: 'off' },
+      { id: 2, r: 'off' },
+    ]);
+    expect(await session((run) => run('select count(*) from kept'))).toMatchObject({ rows: [['2']] });
   });
 
   it('that was abandoned does not hold up the end, and nothing that was committed is lost', async () => {

@@ -14,14 +14,16 @@ import type { EmbeddedDatabase } from './thread.ts';
 
 export interface EmbeddedPool {
   readonly dialect: Dialect;
-  /** Runs statements of users. An aborted signal abandons the running one, which then ends by itself. */
+  /** Runs statements of users. An aborted signal abandons the running one, which is ended soon after. */
   readonly session: TextSession;
   /** Runs one statement with parameters, or any number without, and returns the rows of all. */
   readonly runScript: (text: string, values?: readonly unknown[]) => Promise<{ readonly rows: unknown[] }>;
 }
 
+type Session = Pick<EmbeddedDatabase, 'exchange' | 'limitRunning'>;
+
 /** Opens the pool. `assertRoom` throws if a statement with parameters of this size must not run. */
-export function openPool(database: EmbeddedDatabase, assertRoom?: (bytes: number) => void): EmbeddedPool {
+export function openPool(database: Session, assertRoom?: (bytes: number) => void): EmbeddedPool {
   const pool = new Pool({
     max: 1,
     idleTimeoutMillis: 0,
@@ -35,15 +37,19 @@ export function openPool(database: EmbeddedDatabase, assertRoom?: (bytes: number
   pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     dialect: new PooledDialect(pool),
-    session: sessionOfPool(pool, abandon),
+    session: sessionOfPool(pool, (client) => abandon(client, database)),
     runScript: (text, values) => runScript(pool, text, values),
   };
 }
 
+/** How long an abandoned statement may keep the only session of the database. To end it costs a start of the database. */
+const ABANDONED_MS = 5000;
+
 /** Ends the connection. The next one waits for the end of the statement, and its transaction is rolled back. */
-function abandon(client: PoolClient): void {
+function abandon(client: PoolClient, database: Session): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: DatabaseStream } };
   connection.stream.destroy(new TransientError('The query was stopped.', { next: 'Run it again.' }));
+  database.limitRunning(ABANDONED_MS);
 }
 
 async function runScript(pool: Pool, text: string, values: readonly unknown[] = []): Promise<{ rows: unknown[] }> {
@@ -62,7 +68,7 @@ async function runScript(pool: Pool, text: string, values: readonly unknown[] = 
 /** What the next connection sends, so that it finds no transaction and no settings of the one before. */
 const RESET = ['rollback', 'discard all'];
 
-function clientOf(database: EmbeddedDatabase, assertRoom: (bytes: number) => void = () => undefined): typeof Client {
+function clientOf(database: Session, assertRoom: (bytes: number) => void = () => undefined): typeof Client {
   let isFirst = true;
   const reset = async (): Promise<void> => {
     for (const text of isFirst ? [] : RESET) await database.exchange(simpleQuery(text), () => undefined);

@@ -20,12 +20,12 @@ function joined(parts: readonly Buffer[]): Uint8Array<ArrayBuffer> {
 
 /** Opens a connection. Only one may be open at a time, because the database has one session. */
 export class DatabaseStream extends Duplex {
-  readonly #database: EmbeddedDatabase;
+  readonly #database: Pick<EmbeddedDatabase, 'exchange'>;
   readonly #reset: () => Promise<void>;
   #isStarted = false;
 
   /** `reset` brings the session to its first state before the connection uses it. */
-  constructor(database: EmbeddedDatabase, reset: () => Promise<void>) {
+  constructor(database: Pick<EmbeddedDatabase, 'exchange'>, reset: () => Promise<void>) {
     super();
     this.#database = database;
     this.#reset = reset;

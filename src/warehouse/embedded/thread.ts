@@ -10,7 +10,7 @@ export interface OpenOptions {
   /** The folder of the database, or `memory://`. */
   readonly dataDir: string;
   /** A temporary folder in which the database is created before it is renamed; absent if it exists. */
-  readonly createIn?: string;
+  readonly createIn?: string | undefined;
   /** True if the write-ahead log must stay short. */
   readonly isLogShort?: boolean;
 }
@@ -28,6 +28,11 @@ export interface EmbeddedDatabase {
    * waits for the ones before it. Rejects if the database cannot be used any more.
    */
   exchange(messages: Uint8Array<ArrayBuffer>, onReply: (bytes: Uint8Array) => void): Promise<void>;
+  /**
+   * Gives the running exchange this many more milliseconds. Then it rejects, and the database is opened again in a new
+   * thread, which keeps all that was committed. Does nothing if no exchange runs, or for a database in memory.
+   */
+  limitRunning(ms: number): void;
   /** Milliseconds since the running exchange began, on a monotonic clock; undefined if there is none. */
   busyMs(): number | undefined;
   /** Ends the database immediately, and fails the running exchange and all later ones with this error. */
@@ -92,16 +97,24 @@ interface Pending {
 
 class DatabaseThread implements EmbeddedDatabase {
   readonly opened: Promise<void>;
-  readonly #worker: Worker;
+  readonly #options: OpenOptions;
   readonly #failure: (reason: ThreadError) => Error;
+  #worker: Worker;
   #isOpen = false;
+  #isReopening = false;
   #pending: Pending | undefined;
   #last: Promise<void> = Promise.resolve();
   #error: Error | undefined;
   readonly #failed = new AbortController();
 
   constructor(options: OpenOptions, failure: (reason: ThreadError) => Error) {
+    this.#options = options;
     this.#failure = failure;
+    this.#worker = this.#startWorker(options);
+    this.opened = this.#request();
+  }
+
+  #startWorker(options: OpenOptions): Worker {
     // Options of the program's own start, such as a test runner's hooks, are not for the thread.
     const cache = getCompileCacheDir();
     const workerData: ThreadData = {
@@ -109,11 +122,11 @@ class DatabaseThread implements EmbeddedDatabase {
       file: FILE.href,
       cache: cache === undefined ? undefined : dirname(cache),
     };
-    this.#worker = new Worker(START, { eval: true, workerData, execArgv: [], name: 'embedded warehouse' });
-    this.#worker.on('message', (reply: ThreadReply) => this.#onReply(reply));
-    this.#worker.on('error', (error: Error) => this.#onReply({ kind: 'failed', message: error.message }));
-    this.#worker.on('exit', () => this.#onReply({ kind: 'failed', message: 'its thread ended' }));
-    this.opened = this.#request();
+    const worker = new Worker(START, { eval: true, workerData, execArgv: [], name: 'embedded warehouse' });
+    worker.on('message', (reply: ThreadReply) => this.#onReply(reply));
+    worker.on('error', (error: Error) => this.#onReply({ kind: 'failed', message: error.message }));
+    worker.on('exit', () => this.#onReply({ kind: 'failed', message: 'its thread ended' }));
+    return worker;
   }
 
   async exchange(messages: Uint8Array<ArrayBuffer>, onReply: (bytes: Uint8Array) => void): Promise<void> {
@@ -124,6 +137,25 @@ class DatabaseThread implements EmbeddedDatabase {
     });
     this.#last = turn.catch(() => undefined);
     return turn;
+  }
+
+  limitRunning(ms: number): void {
+    const running = this.#pending;
+    if (!running || this.#options.dataDir.startsWith('memory:')) return;
+    setTimeout(() => {
+      if (this.#pending === running) void this.#reopenWithout(running);
+    }, ms).unref();
+  }
+
+  async #reopenWithout(running: Pending): Promise<void> {
+    this.#isReopening = true;
+    await this.#worker.terminate();
+    this.#isReopening = false;
+    // The database was closed or failed meanwhile, which also rejected the exchange.
+    if (this.#error) return;
+    this.#worker = this.#startWorker({ ...this.#options, createIn: undefined });
+    await this.#request().catch(() => undefined);
+    running.reject(new ThreadError('the statement took too long'));
   }
 
   busyMs(): number | undefined {
@@ -167,6 +199,7 @@ class DatabaseThread implements EmbeddedDatabase {
   }
 
   #onReply(reply: ThreadReply): void {
+    if (this.#isReopening) return;
     if (reply.kind === 'failed') {
       const reason = new ThreadError(reply.message ?? '', reply.errno);
       this.fail(this.#isOpen ? this.#failure(reason) : reason);
