@@ -45,7 +45,6 @@ export async function runSyncs(
   const statistics = openStatistics(warehouse, effects.onNotice);
   const invocation = await openInvocation(config, warehouse, effects);
   try {
-    const spooled = await invocation.spools.waiting();
     for (const definition of definitions) {
       const parent = unfinishedParent(definition, definitions, syncs);
       if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
@@ -57,7 +56,6 @@ export async function runSyncs(
           options: { ...options, invokedAt: startedAt },
           budget,
           rowCounter: statistics,
-          spooled,
           onStop,
           expected: expected?.get(definition.name),
         };

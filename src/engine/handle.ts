@@ -147,7 +147,6 @@ async function handleSync(
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(warehouse, config.budget, {}, effects),
       rowCounter: statistics,
-      spooled: await invocation.spools.waiting(),
       ...(chunkSize !== undefined && {
         share: {
           chunkSize,

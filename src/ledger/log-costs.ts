@@ -58,6 +58,23 @@ export async function outstandingBeside(
   return Number(rows[0]?.points ?? 0);
 }
 
+/** Most requests that are read together to learn a price. */
+const MOST_UNCONFIRMED = 100;
+
+/** Returns the newest requests of a sync since an instant that cost points and that the log does not confirm. */
+export async function unconfirmedRequests(
+  books: ReconcileDb,
+  sync: string,
+  since: Date,
+): Promise<readonly { readonly id: string; readonly points: number; readonly sentAt: Date }[]> {
+  const { requests } = reconcileTables(books);
+  const { rows } = await sql<{ id: string; points: string; sent_at: Date }>`
+    select id::text as id, points, sent_at from ${requests}
+    where sync = ${sync} and sent_at >= ${instant(since)} and charged is null and points > 0
+    order by sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(books.db);
+  return rows.map((it) => ({ id: it.id, points: Number(it.points), sentAt: it.sent_at }));
+}
+
 /** Returns the points of a run's requests that were sent and may be sent again, by id. */
 export async function pointsOfTried(ops: Ops, runId: string): Promise<ReadonlyMap<string, number>> {
   const rows = await ops

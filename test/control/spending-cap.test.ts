@@ -75,6 +75,32 @@ anyWarehouse('a cap of several invocations', (open) => {
     expect(await cap.use()).toMatchObject({ spent: 100 });
   });
 
+  it('holds although every invocation is interrupted at a guessed price: the next one reads the log first', async () => {
+    let stop = new AbortController();
+    const { service, cap, invoke } = await opened({ price: TEN, onCall: () => stop.abort() }, 30);
+
+    for (let invocation = 0; invocation < 8; invocation += 1) {
+      stop = new AbortController();
+      await invoke({ signal: stop.signal });
+    }
+
+    expect(service.spent()).toBe(30);
+    expect(await cap.use()).toEqual({ cap: 30, spent: 30, left: 0 });
+  });
+
+  it('counts a refused attempt for which no reading shows that it was free', async () => {
+    const stop = new AbortController();
+    const { service, cap, invoke } = await opened(
+      { price: () => 1, status: () => 503, onCall: () => stop.abort() },
+      30,
+    );
+
+    await invoke({ signal: stop.signal });
+
+    expect(service.spent()).toBe(1);
+    expect(await cap.use()).toMatchObject({ spent: 1 });
+  });
+
   it('counts readings of the log, also the last one of each invocation', async () => {
     const { service, cap, invoke } = await opened({ price: () => 1, readingCost: 1, points: 1000 }, 40);
 

@@ -71,7 +71,6 @@ export async function shared(
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(own, read.budget, {}, it.effects),
       rowCounter: openRowCounter(),
-      spooled: [],
       share: { chunkSize, enqueue: async (_, given) => void orders.push(...given) },
     },
     signal,

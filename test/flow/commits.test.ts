@@ -42,7 +42,7 @@ async function sideBySide(scene: Scene, warehouse: Warehouse, yaml: string) {
   try {
     return await Promise.all(
       read.syncs.map(async (definition) => {
-        const run = { definition, options, budget, rowCounter: openRowCounter(), spooled: [] };
+        const run = { definition, options, budget, rowCounter: openRowCounter() };
         const summary = await runSync(it, run, new AbortController().signal);
         return summary === 'shared' ? summary : { exitCode: summary.exitCode, answers: summary.answers };
       }),

@@ -157,6 +157,7 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         await setTimeout(5);
         const items = options.items?.(nth) ?? 1;
         const cost = options.price(nth, items, url.pathname);
+        const status = options.status?.(nth) ?? 200;
         points -= cost;
         spent += cost;
         const { user = 'x' } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as { user?: string };
@@ -166,6 +167,7 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
           endpoint: url.pathname,
           started_at: startedAt(),
           points_left: points,
+          response_status_code: status,
           response_count: items,
           response_request_id: String(request.headers['x-request-id']),
         });
@@ -173,7 +175,6 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         if (shown) log.push({ row: shown, atMs: clock.now().getTime() });
         if (options.header === true) headers['x-token-points'] = String(points);
         underWay -= 1;
-        const status = options.status?.(nth) ?? 200;
         if (status !== 200) {
           response.writeHead(status, { ...headers, 'retry-after': '0' }).end(JSON.stringify({ detail: 'busy' }));
           return;

@@ -1,6 +1,7 @@
 /** Reports about points that the log confirms or not, and limits that processes share. */
 import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
+import { readBalanceNow } from '../../src/flow/forecast/quote-syncs.ts';
 import { readCosts } from '../../src/insight/costs.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
@@ -48,6 +49,38 @@ describe('points', () => {
       'users: 3 points in this invocation, 6 since the run started; limits per run apply to one invocation',
     );
   });
+
+  it('hold a limit if a reading shows failed attempts before the answers that followed them', async () => {
+    const service = await pricedService({
+      price: () => 1,
+      status: (nth) => (nth % 2 === 1 ? 500 : 200),
+      appearsAfterMs: 900,
+      onCall: (_, { clock }) => clock.advance(1000),
+    });
+
+    const { summary } = await spend(service, await open(), { budget: '{ per_run: 10 }', inputs: 20, inFlight: 1 });
+
+    expect(service.spent()).toBeLessThanOrEqual(11);
+    expect(only(summary)).toMatchObject({ exitCode: 6, points: service.spent() });
+  });
+
+  it.each([-600_000, 600_000])(
+    'left after a plan do not depend on the clock of the service (%i ms)',
+    async (skewMs) => {
+      const service = await pricedService({ price: () => 1, points: 1000, skewMs });
+      const warehouse = await open();
+      await spend(service, warehouse, { inputs: 10 });
+      service.clock.advance(60_000);
+      await spend(service, warehouse, { syncs: '  costs: { endpoint: token.requests }' });
+      const left = async () => (await readBalanceNow(warehouse, 'any token', service.clock.now())).balance?.points;
+      expect(await left()).toBe(990);
+
+      service.clock.advance(60_000);
+      await spend(service, warehouse, { inputs: 5 });
+
+      expect(await left()).toBe(985);
+    },
+  );
 
   it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
     const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });

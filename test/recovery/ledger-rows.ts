@@ -32,6 +32,7 @@ export interface Logged {
   readonly cost?: number;
   readonly isPaid?: boolean;
   readonly count?: number | null;
+  readonly status?: number;
   /** False for the row of a running request. */
   readonly isComplete?: boolean;
 }
@@ -99,13 +100,14 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
         cost = 1,
         isPaid = cost > 0,
         count = 1,
+        status = 200,
         isComplete = true,
       } = it;
       await select(
         warehouse,
         `insert into sluice.fact_request_costs (id, cost, is_paid, endpoint, plan, started_at, duration, response_status_code, response_count, response_request_id,
            _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
-         values (${text(id)}, ${cost}, ${isPaid}, ${text(endpoint)}, 'p', ${instant(it.at)}, ${isComplete ? 0.1 : null}, ${isComplete ? 200 : null},
+         values (${text(id)}, ${cost}, ${isPaid}, ${text(endpoint)}, 'p', ${instant(it.at)}, ${isComplete ? 0.1 : null}, ${isComplete ? status : null},
            ${isComplete ? count : null}, ${text(identifier)}, now(), now(), ${runId}, 0, '', '') returning id`,
       );
       return id;

@@ -9,6 +9,7 @@ import { readStatus } from '../../src/insight/status.ts';
 import { openSpool, type Spool } from '../../src/recovery/spool/files.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
+import { shared } from '../flow/chunks.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
@@ -199,6 +200,23 @@ eachWarehouse('a spool of the ledger', (open) => {
     await rename(`${spool.folder}.away`, spool.folder);
     expect(only(await scene.sync(changed, processWith(other)))).toMatchObject({ exitCode: 0, fresh: files.length });
     expect(first.length + bought(scene).length).toBe(6);
+  });
+
+  it('keeps its requests open too when the run is shared with workers afterwards', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    await shared(scene, CONFIG, { chunkSize: 4 });
+    await expireLeases(scene.warehouse);
+    const { files, first } = await spooled(scene, spool);
+    await rename(spool.folder, `${spool.folder}.away`);
+
+    const { orders, work } = await shared(scene, CONFIG, { chunkSize: 4 });
+    const ends = [];
+    for (const order of orders) ends.push(await work(order));
+    expect(ends.at(-1)).toMatchObject({ as: 'concluded', exitCode: 5 });
+
+    expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
+    expect(await states(scene.warehouse)).toMatchObject({ sent: files.length });
   });
 
   it('of a process that was killed and whose folder is there holds nothing back', async () => {

@@ -74,6 +74,28 @@ function usual(open: Open): void {
     expect((await it.requests())[2]).toEqual({ id: open1.id, charged: 5, points: 5 });
   });
 
+  it('the row of a failed attempt does not settle a request that another attempt answered', async () => {
+    const it = await begun(open);
+    const failedOnce = await it.send({ at: 0, attempts: 2, points: 1 });
+    await it.log({ at: 0, identifier: failedOnce.identifier, cost: 1, status: 500 });
+    const refusedOnce = await it.send({ at: SECOND, attempts: 2, points: 1 });
+    await it.log({ at: SECOND, identifier: refusedOnce.identifier, cost: 0, status: 429 });
+
+    await it.reconcile();
+    expect(await it.requests()).toEqual([
+      { id: failedOnce.id, charged: null, points: 1 },
+      { id: refusedOnce.id, charged: null, points: 1 },
+    ]);
+
+    await it.log({ at: 2 * SECOND, identifier: failedOnce.identifier, cost: 1 });
+    await it.log({ at: 3 * SECOND, identifier: refusedOnce.identifier, cost: 1 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([
+      { id: failedOnce.id, charged: 2, points: 2 },
+      { id: refusedOnce.id, charged: 1, points: 1 },
+    ]);
+  });
+
   it('without identifiers, nothing is guessed: two requests at a time, two rows, a row between two, too many items', async () => {
     const it = await begun(open);
     const [a, b] = [await it.send({ at: 0 }), await it.send({ at: 1 })];

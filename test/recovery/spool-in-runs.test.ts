@@ -1,4 +1,5 @@
 /** Answers that the database can't take wait on the disk, and the next start takes them in instead of buying them again. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +97,40 @@ eachWarehouse('a database that fails with calls in flight', (open) => {
     expect(await spoolFiles(spool.folder)).toEqual([]);
     expect(await rowsOf(scene.warehouse)).toEqual(await rowsOf(undisturbed.warehouse));
     expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
+  });
+
+  it('loses nothing to a process that began before: it finds the answers when the turn of their sync comes', async () => {
+    const [arrived, held] = [door(), door()];
+    const scene = await sceneIn(await open(), {
+      respond: async ({ endpoint }) => {
+        if (endpoint !== 'microblog.user') return undefined;
+        arrived.open();
+        await held.opened;
+        return undefined;
+      },
+    });
+    const spool = await spoolOf();
+    const config = `${service({ in_flight: 8 })}
+syncs:
+  user: { endpoint: microblog.user, request: { user: acme_labs } }
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }
+`;
+    const both = scene.sync(config, { effects: { spool } });
+    await arrived.opened;
+    const { warehouse } = failingFrom(scene.warehouse, { when: 'before', statement: STEP.store, nth: 1 }, gone);
+    await scene.sync(config, { names: ['groups'], warehouse, effects: { spool, newId: randomUUID } });
+    const first = boughtIn(scene);
+    expect((await spoolFiles(spool.folder)).length).toBeGreaterThan(0);
+    await select(
+      scene.warehouse,
+      `update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' where name = 'sync:groups' returning name`,
+    );
+
+    held.open();
+
+    expect(await both).toMatchObject({ exitCode: 0, syncs: [{ sync: 'user' }, { sync: 'groups', inDoubt: 0 }] });
+    expect(sentAgain([...first, ...boughtIn(scene)]).size).toBe(0);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
   });
 
   it('and answers "no such entity" loses that neither', async () => {

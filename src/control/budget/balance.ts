@@ -9,19 +9,23 @@ export interface Balance {
   readonly at: Date;
 }
 
-export interface KnownBalance extends Balance {
-  /** When the log was read. */
+export interface ReadBalance extends Balance {
+  /** When the log was read, by the clock of the warehouse. */
   readonly readAt: Date;
+}
+
+export interface KnownBalance extends ReadBalance {
   /** Identifier of the token in the log; undefined until a row surely belongs to one of our requests. */
   readonly tokenId: string | undefined;
 }
 
 /** Returns the balance in the newest logged request that shows one; undefined if the log was never read. */
-export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Balance | undefined> {
-  const { rows } = await sql<{ points_left: string; started_at: Date }>`
-    select points_left, started_at from ${sql.table(`${warehouse.schema}.${LOG_TABLE}`)}
+export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<ReadBalance | undefined> {
+  const { rows } = await sql<{ points_left: string; started_at: Date; read_at: Date }>`
+    select points_left, started_at, _changed_at as read_at from ${sql.table(`${warehouse.schema}.${LOG_TABLE}`)}
     where points_left is not null order by started_at desc limit 1`.execute(warehouse.db);
-  return rows[0] && { points: Number(rows[0].points_left), at: rows[0].started_at };
+  const [row] = rows;
+  return row && { points: Number(row.points_left), at: row.started_at, readAt: row.read_at };
 }
 
 /**

@@ -36,7 +36,7 @@ export interface Planned {
 interface PlannedBalance {
   /** Points left according to the request log, minus the requests that were sent since. */
   readonly points: number;
-  /** When the log was read, or when the logged request started. */
+  /** When the log was read, by the clock of the warehouse. */
   readonly at: string;
   /** Points left after the plan, at its likely and at its maximum cost. */
   readonly leftLikely: number;
@@ -164,9 +164,9 @@ export async function readBalanceNow(warehouse: Warehouse, token: string, now: D
   const since = new Date(now.getTime() - UNVERIFIED_MS);
   const unverified = await unverifiedPoints(operationsOf(warehouse), { since });
   const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];
-  const newest = read && (!logged || logged.at <= read.readAt) ? { ...read, at: read.readAt } : logged;
+  // The log has the clock of the service, so only the times of the readings can be compared.
+  const newest = read && (!logged || logged.readAt <= read.readAt) ? read : logged;
   if (!newest) return { balance: null, unverified };
-  // The balance includes the request that shows it, so the count starts one millisecond later.
-  const { points } = await spentSince(warehouse, new Date(newest.at.getTime() + 1));
-  return { balance: { points: newest.points - Number(points), at: newest.at.toISOString() }, unverified };
+  const { points } = await spentSince(warehouse, newest.readAt);
+  return { balance: { points: newest.points - Number(points), at: newest.readAt.toISOString() }, unverified };
 }

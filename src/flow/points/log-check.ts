@@ -10,9 +10,11 @@ import {
   pointsOfRuns,
   settleCharged,
   tokenOf,
+  unconfirmedRequests,
 } from '../../ledger/log-costs.ts';
-import { toleranceMs } from '../../ledger/match-log.ts';
+import { readLogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
+import { DAY_MS } from '../../day.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { LogPosition } from './log-position.ts';
 import {
@@ -126,6 +128,23 @@ export class LogCheck {
   }
 
   /**
+   * Reads the log from the oldest recent request of the sync on that it has not confirmed. Returns the points of the reading,
+   * and those that these requests cost beyond what the ledger counted; undefined if there is no such request.
+   */
+  async confirmEarlier(signal: AbortSignal): Promise<number | undefined> {
+    const { warehouse, definition, run, now } = this.#context;
+    // Other workers of a shared run confirm their own requests.
+    if (run.chunk !== undefined) return undefined;
+    const since = new Date(now().getTime() - DAY_MS);
+    const earlier = await this.#retry(() => unconfirmedRequests(warehouse, definition.name, since));
+    if (earlier.length === 0) return undefined;
+    const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
+    const { points } = await this.read(firstSentMs, 'all', signal);
+    const confirmed = await this.costs(earlier.map(({ id }) => id));
+    return earlier.reduce((sum, it) => sum + (confirmed.get(it.id)?.charged ?? it.points) - it.points, points);
+  }
+
+  /**
    * Returns the balance from the last read, and the points that all other requests may still cost; undefined if the read
    * showed no balance.
    */
@@ -140,7 +159,8 @@ export class LogCheck {
     const found = logged ?? (header === undefined ? undefined : { points: header, at: readAt });
     if (!found) return undefined;
     await this.#retry(() => saveBalance(warehouse, token, { ...found, readAt, tokenId: this.#tokenId }));
-    const span = { underWaySince: new Date(readAt.getTime() - HOUR_MS), sentSince: found.at };
+    const sentSince = logged ? await this.#atHere(logged.at) : readAt;
+    const span = { underWaySince: new Date(readAt.getTime() - HOUR_MS), sentSince };
     const beside = await this.#retry(() => outstandingBeside(warehouse, ids, span));
     return { points: found.points, outstandingBeside: beside };
   }
@@ -185,6 +205,12 @@ export class LogCheck {
     const apartMs = (only?.getTime() ?? sentMs) - sentMs;
     // Within the tolerance of matching, a clock difference does not matter.
     if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) this.#offsetMs = apartMs;
+  }
+
+  /** The time of the warehouse's clock at an instant of the service's clock, as far as their difference is known. */
+  async #atHere(at: Date): Promise<Date> {
+    const { offsetMs = this.#offsetMs ?? 0 } = await this.#retry(() => readLogIdentifiers(this.#context.warehouse));
+    return new Date(at.getTime() - offsetMs);
   }
 
   async #ownToken(): Promise<string | undefined> {

@@ -93,7 +93,6 @@ export class TruePointsMeter implements PointsMeter {
   async finish(signal: AbortSignal): Promise<void> {
     await this.#calls.headersCounted();
     if (!signal.aborted && this.#calls.expectRows()) await this.#verifyOnce(signal);
-    await this.#calls.releaseRefused();
     await this.#it.check.end();
   }
 
@@ -131,7 +130,20 @@ export class TruePointsMeter implements PointsMeter {
       }
       if (!this.#isUnreadable) await this.#learnBalance();
     }
+    if (this.#isProbing() && !this.#isUnreadable) await this.#confirmEarlier(signal);
     await this.#measure();
+  }
+
+  /**
+   * Confirms what interrupted invocations sent at a guessed price. Otherwise each interrupted invocation could send one call
+   * more at that guess, and none would learn the price.
+   */
+  async #confirmEarlier(signal: AbortSignal): Promise<void> {
+    const { budget, check } = this.#it;
+    const points = await check.confirmEarlier(signal);
+    if (points === undefined) return;
+    await budget.add(points);
+    this.#prices = await check.prices();
   }
 
   /** The reason why nothing may be bought now, if a balance must be kept. */
@@ -171,7 +183,7 @@ export class TruePointsMeter implements PointsMeter {
     if (!signal.aborted) {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
       for (const call of targets) if (call.inFlight === 0) call.isGivenUp = true;
-      await this.#calls.releaseRefused();
+      if (!this.#isUnreadable) await this.#calls.releaseRefused();
       this.#isPatient = !this.#isUnconfirmed;
       // Without a row in the log, the guess counts.
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;

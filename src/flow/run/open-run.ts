@@ -33,16 +33,16 @@ export interface RunStart {
 }
 
 /**
- * Stores the spooled answers of the sync, and returns the spools that cannot be found. Call it before planning: a plan
- * made without these answers would buy them again.
+ * Stores the spooled answers of the sync, and returns the spools that cannot be found. Call it under the sync's lease, so
+ * that no other process can spool more of them, and before planning: a plan made without these answers would buy them again.
  */
 export async function recoverPaidAnswers(
   { warehouse, effects, spools }: Invocation,
-  { definition, options, spooled }: SyncRun,
+  { definition, options }: SyncRun,
 ): Promise<readonly MissingSpools[]> {
   const ops = operationsOf(warehouse);
   const { name: sync } = definition;
-  for (const files of spooled) await ingestSpooled(ops, files, { sync }, { ...effects, redactedBody });
+  for (const files of await spools.waiting()) await ingestSpooled(ops, files, { sync }, { ...effects, redactedBody });
   const { own } = spools;
   if (options.abandonSpool === true)
     await retryTransient(() => abandonMissing(ops, sync, { ...effects, ...(own && { own }) }), effects);

@@ -3,7 +3,6 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { SpendingCap } from '../../control/budget/spending-cap.ts';
 import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
-import type { SpooledFiles } from '../../recovery/spool/spool.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
 import type { ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import type { PlanOptions } from '../prepare/plan-hash.ts';
@@ -39,8 +38,6 @@ export interface SyncRun {
   readonly options: Omit<SyncOptions, 'names' | 'maxPoints' | 'cap' | 'plan'> & Pick<PlanOptions, 'invokedAt'>;
   readonly budget: MeteredBudget;
   readonly rowCounter: RowCounter;
-  /** Answers of all syncs that were on disk at the start. */
-  readonly spooled: readonly SpooledFiles[];
   readonly onStop?: (stop: RunStop) => void;
   /** The saved plan that the run must have; absent, any plan is made. */
   readonly expected?: ExpectedPlan | undefined;

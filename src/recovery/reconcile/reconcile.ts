@@ -82,7 +82,7 @@ const FINAL = arrayLiteral(['fresh', 'loaded', 'empty', 'quarantined', 'missing'
 
 /**
  * Records the charges of requests with log rows since an instant, once all their rows are complete. An answered request
- * also needs a row that is not of a lost attempt, and any other a row for each attempt that may have arrived. The charge
+ * also needs a row that is of neither a lost nor a failed attempt, and any other a row for each attempt that may have arrived. The charge
  * replaces the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
  */
 async function settleRequests(
@@ -96,7 +96,7 @@ async function settleRequests(
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
   const isAnswered = sql`exists (select from ${answers} a where a.id = r.answer_id and a.request_id = r.id)`;
-  // A row of a lost attempt does not show what the answer cost. Rows of earlier attempts do not show what a failed attempt
+  // A row of a lost or failed attempt does not show what the answer cost. Rows of earlier attempts do not show what a failed attempt
   // cost. The ledger keeps the charges of rows that left the log.
   const charged = sql`case
     when s.answer_rows = 0 and ${isAnswered} then null
@@ -117,7 +117,8 @@ async function settleRequests(
       group by d.request_id, d.log_id
     ), sums as (
       -- A row that only a reading brought has left the log. If a lost attempt has it, its verdict holds what it charged.
-      select t.request_id, count(m.log_id) as rows, count(c.id) as logged, count(m.log_id) filter (where d.log_id is null) as answer_rows,
+      select t.request_id, count(m.log_id) as rows, count(c.id) as logged,
+        count(m.log_id) filter (where d.log_id is null and not (coalesce(c.response_status_code, 0) >= 400 and a.status < 400)) as answer_rows,
         sum(case when c.id is null then coalesce(d.points, 0) when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
         coalesce(bool_and(case when c.id is null then d.points is not null else ${isComplete('c')} end)
           filter (where m.log_id is not null), false) as is_complete
@@ -125,6 +126,8 @@ async function settleRequests(
       left join ${matches} m on m.request_id = t.request_id and m.match_kind <> 'ambiguous'
       left join ${log} c on c.id = m.log_id
       left join lost_rows d on d.request_id = m.request_id and d.log_id = m.log_id
+      left join ${requests} r on r.id = t.request_id
+      left join ${answers} a on a.id = r.answer_id and a.request_id = r.id
       group by t.request_id
     ), lost as (
       select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled,

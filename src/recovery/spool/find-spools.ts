@@ -38,6 +38,12 @@ export async function findableSpools(options: SpoolsOptions): Promise<Spools> {
     onNotice({ level: 'warn', message });
     return undefined;
   });
+  // Each sync looks for its answers, so one finding would be reported several times.
+  const reported = new Set<string>();
+  const reportOnce = (notice: Notice): void => {
+    if (!reported.has(notice.message)) onNotice(notice);
+    reported.add(notice.message);
+  };
   const waiting = async (): Promise<SpooledFiles[]> => {
     const open = await retryTransient(() => openSpools(options.ops, { syncs: options.syncs }), options);
     const named = open.flatMap(({ spools }) => spools);
@@ -45,7 +51,7 @@ export async function findableSpools(options: SpoolsOptions): Promise<Spools> {
     const folders = new Set([...found.map(({ folder }) => folder), ...(options.formerSpools ?? [])]);
     folders.delete(spool.folder);
     const spools = [spool, ...[...folders].map((folder) => openSpool({ folder }))];
-    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice }, options.syncs)));
+    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice: reportOnce }, options.syncs)));
   };
   return { ...(own && { own }), waiting };
 }

@@ -54,7 +54,8 @@ export async function openSpools(
     )
     .execute();
   return rows.flatMap(({ id, of_run: ofRun, of_chunk: ofChunk, requests }) => {
-    const spools = listOf(ofChunk ?? ofRun);
+    // The run and its chunks can name the same spool.
+    const spools = [...new Map(listOf(ofChunk ?? ofRun).map((it) => [it.id, it])).values()];
     return Number(requests) > 0 && spools.length > 0 ? [{ runId: id, spools, requests: Number(requests) }] : [];
   });
 }
@@ -123,7 +124,8 @@ export async function recordSpool(ops: Ops, part: RunScope, spool: SpoolPlace, i
     return;
   }
   await ops.updateTable('runs').set({ spools }).where('id', '=', part.id).execute();
-  if (isAlone) await ops.updateTable('chunks').set({ spools: null }).where('run_id', '=', part.id).execute();
+  // Workers with which the run is shared later look for the spools of their chunk.
+  await ops.updateTable('chunks').set({ spools }).where('run_id', '=', part.id).execute();
 }
 
 /** Removes spools from a run and its chunks, so that their answers count as lost. */
