@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
+import { microsOf } from '../service/instant.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
 import { check, foundIn } from './check.ts';
 import { elementwise } from './values/coerce.ts';
@@ -78,6 +79,22 @@ export const settable = ({ request, paging }: Endpoint): string[] =>
 
 /** The fields that a sync's window fills in. */
 export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [paging.days.from, paging.days.to] : []);
+
+/** A range of days or instants that ends before it begins: its last field, and a message. Undefined if there is none. */
+export function reversedRange(
+  { paging }: Endpoint,
+  fields: RequestBody,
+): { readonly field: string; readonly message: string } | undefined {
+  const range = paging.days ?? paging.times;
+  const [first, last] = range ? [fields[range.from], fields[range.to]] : [];
+  if (!range || typeof first !== 'string' || typeof last !== 'string' || edgeOf(last) >= edgeOf(first))
+    return undefined;
+  const message = `${range.from} is ${first}, after ${range.to}, ${last}; allowed is a first one on or before the last`;
+  return { field: range.to, message };
+}
+
+/** The microseconds of a day or an instant that the contract allows. */
+const edgeOf = (text: string): bigint => microsOf(text) ?? BigInt(Date.parse(text)) * 1000n;
 
 /** The values to split by, in the order in which they are tried. Problems go to `report`. */
 export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report: ReportProblem): SplitBy {

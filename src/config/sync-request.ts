@@ -3,7 +3,7 @@ import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { check } from './check.ts';
 import type { ReportProblem } from './document/problem.ts';
-import { dayFields, ownField, requestSchema, setFields } from './request-fields.ts';
+import { dayFields, ownField, requestSchema, reversedRange, setFields } from './request-fields.ts';
 import type { Span } from './document/source.ts';
 import { emptyMap, entryOf, type Tree } from './document/tree.ts';
 
@@ -28,7 +28,10 @@ export function requestOf(context: RequestContext): RequestBody {
   checkOwned(body, context);
   const isBrought = (field: string): boolean => inputFields === undefined || inputFields.has(field);
   const checked = check(requestSchema(endpoint, isBrought), body, report, keySpan, at ? '' : 'request.');
-  return checked ? setFields(checked.written) : {};
+  const fields = checked ? setFields(checked.written) : {};
+  const reversed = reversedRange(endpoint, fields);
+  if (reversed) report(entryOf(body, reversed.field)?.keySpan ?? keySpan, reversed.message);
+  return fields;
 }
 
 /** Reports fields with two sources, because one source would silently override the other. */

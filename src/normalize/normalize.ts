@@ -26,9 +26,8 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   const { length } = decoded.items;
   if (length > MOST_ITEMS) return rejectedWhole(`the body has ${length} items; at most ${MOST_ITEMS} are allowed`);
   const resource = endpoint.returns;
-  const known = wireNames(resource);
-  const missing = decoded.lone ? missingInLone(resource, decoded.items[0]) : undefined;
-  if (missing !== undefined) return rejectedWhole(`the body is an object without ${missing}; expected a JSON array`);
+  const lacking = lackingInLone(decoded, resource);
+  if (lacking !== undefined) return rejectedWhole(`the body is an object without ${lacking}; expected a JSON array`);
 
   const roots: Roots = new Map();
   const drift = driftCounter();
@@ -40,12 +39,11 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   decoded.items.forEach((item, position) => {
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
     if (isOfForgotten && !isTombstone(item)) return;
-    const isForeign = !isTombstone(item) && !looksLike(item, known);
-    const reason = !isForeign
-      ? readItem(endpoint, keyed, item, position, { roots, drift: drift.add, ties })
-      : `not a ${resource.name}: ${isObject(item) ? 'it has none of the fields' : `found ${describe(item)}`}`;
+    const otherKind = otherKindOf(item, resource);
+    if (otherKind !== undefined) foreign += 1;
+    const reason =
+      otherKind ?? readItem(endpoint, keyed, item as JsonObject, position, { roots, drift: drift.add, ties });
     if (reason !== undefined) rejects.push({ position, pointer: `/${position}`, reason });
-    if (isForeign) foreign += 1;
   });
   const [reject] = rejects;
   // An envelope or an error may have fields of an item, so an object without a key is no item.
@@ -120,22 +118,33 @@ const wireNames = memoizeByObject(
     new Set(Object.entries(resource.fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name]))),
 );
 
+/** What a body of a single object lacks to be an item; undefined for an array, and if it may be one. */
+const lackingInLone = (
+  { lone, items: [item] }: { readonly lone: boolean; readonly items: readonly unknown[] },
+  resource: Resource,
+): string | undefined => (lone && isObject(item) ? lackingIn(item, resource) : undefined);
+
+/** Why an element of the answer is no item; undefined if it may be one. */
+function otherKindOf(item: unknown, resource: Resource): string | undefined {
+  if (!isObject(item)) return `not a ${resource.name}: found ${describe(item)}`;
+  const lacking = lackingIn(item, resource);
+  return lacking === undefined ? undefined : `not a ${resource.name}: it lacks ${lacking}`;
+}
+
 /**
- * What a body of a single object lacks to be an item; undefined if it may be one. If the request is the key, the object
- * needs the tag or a field that each item has. Otherwise an error with a title would replace a page.
+ * What an object lacks to be an item; undefined if it may be one. If the request is the key, the object needs the tag or a
+ * field that each item has. Otherwise an error with a title would replace a page.
  */
-function missingInLone(resource: Resource, item: unknown): string | undefined {
+function lackingIn(item: JsonObject, resource: Resource): string | undefined {
   if (isTombstone(item)) return undefined;
-  if (!looksLike(item, wireNames(resource))) return `any field of ${resource.name}`;
+  const known = wireNames(resource);
+  if (!Object.keys(item).some((name) => known.has(name))) return `any field of ${resource.name}`;
   if (!isKeyedByQuestion(resource) || item['@type'] === resource.tag) return undefined;
   const isPresent = Object.entries(resource.fields).some(
     ([name, field]) => field.shape !== 'given' && field.required && (item[name] ?? null) !== null,
   );
   return isPresent ? undefined : `any field that each ${resource.name} has`;
 }
-
-const looksLike = (item: unknown, known: ReadonlySet<string>): item is JsonObject =>
-  isObject(item) && Object.keys(item).some((name) => known.has(name));
 
 /** A returned entity: its row, the row of its item, and its position. */
 interface Tie {

@@ -3,7 +3,15 @@ import { check } from '../config/check.ts';
 import type { SyncDefinition } from '../config/definition.ts';
 import { INPUT_AGE, inputAgeOf } from '../config/values/input-age.ts';
 import { insteadOf } from '../config/document/nearest.ts';
-import { dayFields, fieldShape, fieldValue, requestSchema, settable, unknownField } from '../config/request-fields.ts';
+import {
+  dayFields,
+  fieldShape,
+  fieldValue,
+  requestSchema,
+  reversedRange,
+  settable,
+  unknownField,
+} from '../config/request-fields.ts';
 import { urnChoice } from '../config/json-schema.ts';
 import { WHOLE_FILE } from '../config/document/source.ts';
 import { treeOfValue } from '../config/document/tree.ts';
@@ -40,6 +48,15 @@ export interface RowReader {
   readonly assertComplete: (input: RequestBody) => void;
 }
 
+/** A message about a text in the value that Postgres cannot store; undefined if there is none. */
+function unstorableIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return unstorable(value);
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.values(value)
+    .map(unstorableIn)
+    .find((message) => message !== undefined);
+}
+
 /** A reader for the rows of one sync. Its functions throw RowErrors. */
 export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>): RowReader {
   const { endpoint, request, window } = sync;
@@ -53,7 +70,7 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     if (days.includes(field)) throw new ColumnError(`${field} is set by window; allowed is one of them`);
   };
   const value = (field: string, given: unknown): RequestBody => {
-    const text = typeof given === 'string' ? unstorable(given) : undefined;
+    const text = unstorableIn(given);
     if (text !== undefined) throw new RowError(`${field}: ${text}`);
     assertSettable(field);
     const complaints: string[] = [];
@@ -99,7 +116,10 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     isValue: (field, text) => accepts(field, text) && !accepts(field, field),
     assertComplete: (input) => {
       const complaints: string[] = [];
-      check(completeRequest, treeOfValue({ ...request, ...input }), (_, message) => complaints.push(message));
+      const body = { ...request, ...input };
+      check(completeRequest, treeOfValue(body), (_, message) => complaints.push(message));
+      const reversed = complaints.length === 0 ? reversedRange(endpoint, body) : undefined;
+      if (reversed) complaints.push(reversed.message);
       if (complaints.length > 0) throw new RowError(complaints.join('; '));
     },
   };

@@ -43,6 +43,8 @@ export interface Paging {
   readonly ownFields: Readonly<Record<string, string>>;
   /** Window paging only: the request fields of the first and last day, and the item fields that show days and kinds. */
   readonly days?: Days;
+  /** The request fields of the first and last instant to return. */
+  readonly times?: Pick<WindowFields, 'from' | 'to'>;
   /** The list field in which a minus sign excludes a value, so that one request can ask for all other values. */
   readonly remainder?: string | undefined;
   /** The fields of an item that the strategy reads. Without them it reads only the number of items. */

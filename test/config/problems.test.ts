@@ -353,6 +353,16 @@ describe('a window', () => {
       'to is "tomorrow"; allowed is today, or a day written YYYY-MM-DD',
     ],
     [
+      'of days of the request that ends before it begins',
+      `  a: { ${SEC}, request: { count: 1, date_from: 2024-02-01, «date_to: 2024-01-31 } }`,
+      'date_from is 2024-02-01, after date_to, 2024-01-31; allowed is a first one on or before the last',
+    ],
+    [
+      'of instants of the request that ends before it begins',
+      '  a: { endpoint: token.requests, request: { start_time: "2024-02-01T12:00:00+02:00", «end_time: "2024-02-01T09:59:59Z" } }',
+      'start_time is 2024-02-01T12:00:00+02:00, after end_time, 2024-02-01T09:59:59Z; allowed is a first one on or before the last',
+    ],
+    [
       'beside its own dates',
       `  a: { ${SEC}, request: { count: 1, «date_from: 2024-01-01 }, window: { from: 2024-01-01 } }`,
       'date_from is filled in by window; remove it, or remove window',

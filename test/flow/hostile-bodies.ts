@@ -41,7 +41,7 @@ export const bodyCases: readonly HostileCase[] = [
   rejects(
     'sends an item of another kind',
     '[{"accession_number":"0-1","file_name":"x"}]',
-    /^not a MicroblogUser: it has none of the fields$/,
+    /^not a MicroblogUser: it lacks any field of MicroblogUser$/,
   ),
   ...['NaN', 'Infinity', '-Infinity', 'undefined', "'x'", '0x1F', '01', '1.', '.5', '+1'].map((value) =>
     rejects(`sends ${value}, which is no JSON`, item(`"follower_count":${value}`)),

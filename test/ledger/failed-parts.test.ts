@@ -65,6 +65,24 @@ anyWarehouse('a full answer', (open) => {
     expect(await boundsIn(scene)).toEqual(NONE);
   });
 
+  it('whose request for more finds no such entity is a lower bound, also if a stored answer says so', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => {
+        const { count } = body as { count: number };
+        const posts = Array.from({ length: 12 }, (_, at) => ({ id: `p${at}`, code: `c${at}`, url: 'u', image: 'i' }));
+        return count > 12 ? { status: 412, body: 'null' } : { body: posts };
+      },
+    });
+    const yaml = filings('raise_count_to: 48\n    max_age: 30d', '{ user: many, count: 12 }').replace(
+      'sec.search.companies',
+      'photoshare.user.posts',
+    );
+    for (let round = 0; round < 2; round += 1) {
+      expect(only(await scene.sync(yaml))).toMatchObject({ state: 'complete', truncated: 1 });
+      expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
+    }
+  });
+
   it('of days of which some failed is a lower bound until a later run reads these days, however it splits them', async () => {
     let isRefused = true;
     const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);

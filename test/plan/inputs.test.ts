@@ -409,6 +409,28 @@ describe('files that are refused', () => {
     ]);
   });
 
+  it('with such a cell inside of a URN or a list, which differ by endpoint', async () => {
+    const urn = { 'in.jsonl': `{"urn":{"type":"fsd_profile","value":"a\\u0000"}}\n` };
+    expect((await refusal(`${URN_SYNC}, for_each: { file: in.jsonl }`, urn))[1]).toBe(
+      '  in.jsonl:1: urn: the text contains a NUL character; remove it',
+    );
+    const list = { 'in.jsonl': '{"forms":["10-K","\\ud800"]}\n' };
+    const search = 'endpoint: sec.search.companies, request: { count: 1 }, for_each: { file: in.jsonl }';
+    expect((await refusal(search, list))[1]).toBe(
+      '  in.jsonl:1: forms: the text contains half of a surrogate pair; write the complete character',
+    );
+  });
+
+  it('with days that end before they begin, together with those of the request', async () => {
+    const search =
+      'endpoint: sec.search.companies, request: { count: 1, date_from: 2024-02-01 }, for_each: { file: in.csv }';
+    expect(
+      (await refusal(search, { 'in.csv': 'entity_name,date_to\nA,2024-02-01\nB,2024-01-31\n' })).slice(1, 2),
+    ).toEqual([
+      '  input 2: date_from is 2024-02-01, after date_to, 2024-01-31; allowed is a first one on or before the last',
+    ]);
+  });
+
   it('with a row that sets no field: it would be the search without filters', async () => {
     const search = 'endpoint: sec.search.companies, request: { count: 1 }';
     const EMPTY = 'every request field is empty; allowed is at least one value';

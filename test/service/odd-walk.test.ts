@@ -89,6 +89,11 @@ describe('a walk', () => {
     // Many in a row are history, also where a page has room for no others.
     const busy = [...history, ...readings(40), { id: 'last', at: 120 * SECOND }];
     expect(walkThrough(busy, { ...kind, pageSize: 5 }, { limit: LIMIT }, 60).ids.size).toBe(busy.length);
+    // On full pages, only those are the walk's own that began after it.
+    const later = walkThrough(busy, kind, { limit: 3 }, 200, textAt(200 * SECOND));
+    expect(later.ids.size).toBe(busy.length);
+    const own = walkThrough(history, { ...kind, grown: readings }, { limit: 3 }, 100, textAt(55 * SECOND));
+    expect(idsOf(history).filter((id) => !own.ids.has(id))).toEqual([]);
   });
 
   it.each(KINDS)('ends in a log that grows as fast as it is read, with all that was there ($order, $edge)', (kind) => {

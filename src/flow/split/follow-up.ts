@@ -80,7 +80,9 @@ async function planOf(
       parts: follow,
       wasSent: true,
     });
-  return { added, slice: sliceOf(context, result, row, { step, follow, isReadable }) };
+  // The parent has just shown items of the entity, so a part without the entity says nothing about them.
+  const isDenied = answer.status === 412 && row.parent_id !== null;
+  return { added, slice: isDenied ? undefined : sliceOf(context, result, row, { step, follow, isReadable }) };
 }
 
 /** Returns the next page of a walk, or a gap if the page is missing or its next cursor was there before. */

@@ -1,4 +1,4 @@
-/** Full answers that are lower bounds because requests that followed them failed. */
+/** Full answers that are lower bounds because requests that followed them failed or found nothing. */
 import { isSplit } from '../skip-for-split.ts';
 import type { Run } from '../runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -26,8 +26,21 @@ async function markFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
         .selectFrom('requests as r')
         .select('r.parent_id as request_id')
         .where('r.run_id', '=', id)
-        .where('r.state', '=', 'failed')
-        .where('r.failure_class', 'is distinct from', UNREADABLE)
+        .where((eb) =>
+          eb.or([
+            eb('r.state', '=', 'failed').and('r.failure_class', 'is distinct from', UNREADABLE),
+            // 412: the service has just shown items of this entity, and now denies that it exists.
+            eb('r.state', 'in', ['missing', 'fresh']).and(
+              eb.exists(
+                eb
+                  .selectFrom('answers as a')
+                  .select('a.id')
+                  .whereRef('a.id', '=', 'r.answer_id')
+                  .where('a.status', '=', '412'),
+              ),
+            ),
+          ]),
+        )
         // A part of a question that was never sent belongs to the answer before it.
         .union(
           db

@@ -32,16 +32,22 @@ export const logWalk: Paging = {
     cursor:
       'each page decides the next one, and the order of the log is not documented; remove it, and set start_time or end_time',
   },
+  times: { from: 'start_time', to: 'end_time' },
   itemFields: ['id', 'started_at', 'endpoint'],
   follow: (steps) => {
-    const step = steps.at(-1);
     const pages = steps.slice(-LOOK_BACK).map(logPage);
     const skipped = skippedRow(pages);
-    if (!step || !skipped) return nextPages(steps);
-    const cursor = coarserCursor(skipped, pages);
-    return cursor === undefined ? { requests: [], lowerBound: SKIPPED } : { requests: [{ ...step.request, cursor }] };
+    return skipped ? pagesBefore(skipped, steps, pages) : nextPages(steps);
   },
 };
+
+/** Asks again from further back for the rows that a cut cursor skipped. */
+function pagesBefore(skipped: Origin, steps: readonly PageStep[], pages: readonly LogPage[]): Follow {
+  const cursor = coarserCursor(skipped, pages);
+  return cursor === undefined
+    ? { requests: [], lowerBound: SKIPPED }
+    : { requests: [{ ...steps.at(-1)?.request, cursor }] };
+}
 
 function nextPages(steps: readonly PageStep[]): Follow {
   const position = positionOf(steps.slice(-LOOK_BACK));
@@ -82,7 +88,11 @@ function isAtEnd({ step, pages, last, final, unseenRows, direction }: Position):
   const hasNews = unseenRows.length > 0;
   if (!hasNews && !mayContinue(last, pages.slice(0, -1))) return true;
   if (direction !== undefined && isBeyondWindow(last, final, direction)) return true;
-  return direction === 1n && hasNews && (isGrowth(step, last, unseenRows) || bringsReadings(pages));
+  if (direction !== 1n || !hasNews) return false;
+  const isNew = beganBefore(step, last, unseenRows, GROWTH_MICROS);
+  // Rows about the log fill small pages also in the past.
+  const mayBeOwn = last.length < last.limit || beganBefore(step, last, unseenRows, 0n);
+  return isNew || (mayBeOwn && bringsReadings(pages));
 }
 
 const NO_CURSOR = 'no row of a page has a readable id and start, so the next page is out of reach';
@@ -143,10 +153,18 @@ const isBeyondWindow = ({ offset, start, end }: LogPage, final: LogRow, directio
   return offset !== '' && edge !== undefined && (final.at - edge) * direction > 0n;
 };
 
-/** True if all unseen rows appeared while the walk read the log. Not decided for instants without an offset. */
-function isGrowth({ runStartedAt }: PageStep, { offset }: LogPage, news: readonly LogRow[]): boolean {
+/**
+ * True if the run had begun so many microseconds before all these rows, which appeared while the walk read the log. Not
+ * decided for instants without an offset.
+ */
+function beganBefore(
+  { runStartedAt }: PageStep,
+  { offset }: LogPage,
+  rows: readonly LogRow[],
+  micros: bigint,
+): boolean {
   const began = runStartedAt === undefined ? undefined : instantOf(runStartedAt)?.micros;
-  return offset !== '' && began !== undefined && news.every(({ at }) => at > began + GROWTH_MICROS);
+  return offset !== '' && began !== undefined && rows.every(({ at }) => at > began + micros);
 }
 
 /**
@@ -171,10 +189,9 @@ function nextCursor({ pages, last, final: { at }, direction }: Position): bigint
   // A service may store finer instants than it writes, so equal instants may differ by up to one unit. It may also read
   // cursors only to a coarser unit, which its earlier pages showed.
   const distance = originOf(pages)?.distance;
-  const unit = COARSE_MICROS.find((it) => distance === it || distance === it - 1n) ?? unitOf(last);
+  const unit = COARSE_MICROS.find((it) => isOneUnit(distance, it)) ?? unitOf(last);
   if (direction === undefined) {
-    const around = [at, at - unit, at + unit];
-    return around[tried === undefined ? 0 : around.indexOf(tried) + 1];
+    return [at, at - unit, at + unit].find((it) => pages.every(({ cursor }) => cursor !== it));
   }
   // The service may also truncate the cursor to the digits it writes. In a newest-first log, only a full unit is then
   // far enough back.
@@ -192,6 +209,9 @@ const unitOf = ({ digits }: LogPage): bigint => 10n ** BigInt(6 - digits);
 
 /** Milliseconds and seconds: the units to which a service may cut a cursor that has microseconds. */
 const COARSE_MICROS: readonly bigint[] = [1_000n, 1_000_000n];
+
+/** `nextCursor` goes back by a unit, or by a microsecond less. */
+const isOneUnit = (distance: bigint | undefined, unit: bigint): boolean => distance === unit || distance === unit - 1n;
 
 /** The row from which the cursor of the last page was derived. */
 interface Origin {
@@ -212,7 +232,7 @@ function originOf(pages: readonly LogPage[]): Origin | undefined {
     const row = page.rows.at(-1);
     const distance = row && (row.at - cursor) * direction;
     const units = [1n, unitOf(page), ...COARSE_MICROS];
-    if (row && distance !== undefined && distance > 0n && units.some((it) => distance === it || distance === it - 1n))
+    if (row && distance !== undefined && distance > 0n && units.some((it) => isOneUnit(distance, it)))
       return { row, page, distance, direction };
   }
   return undefined;

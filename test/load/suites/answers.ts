@@ -79,6 +79,26 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     expect((await loader.take(name, request, body)).receipt).toMatchObject({ received: 1, loaded: 1 });
   });
 
+  it.each([
+    ['webparser.parse', page('listed error'), '[{"title":"Bad Gateway","status":502}]'],
+    ['pronet.user.education', school('listed error'), '[{"ok":false,"description":"Too Many Requests"}]'],
+  ])('%s %j: an element that is no item replaces nothing: %s', async (name, request, body) => {
+    const loader = await openLoader();
+    const before = await loader.versions();
+    const { batch, receipt } = await loader.take(name, request, body);
+    expect(receipt).toMatchObject({ received: 1, quarantined: 1, written: {} });
+    expect(batch.foreign).toBe(1);
+    expect(batch.owner?.complete ?? false).toBe(false);
+    expect(batch.rejects).toEqual([
+      {
+        position: 0,
+        pointer: '/0',
+        reason: expect.stringMatching(/^not a \w+: it lacks any field that each \w+ has$/),
+      },
+    ]);
+    expect(await loader.versions()).toEqual(before);
+  });
+
   it('an item that is nested too deeply is quarantined, the others load', async () => {
     const loader = await openLoader();
     const deep = (levels: number): string =>

@@ -385,7 +385,7 @@ export function observedSuite(openLoader: () => Promise<Loader>): void {
     expect(batch.rejects).toEqual([
       { position: 1, pointer: '/1', reason: 'not a MicroblogUser: found null' },
       { position: 2, pointer: '/2', reason: 'not a MicroblogUser: found a string' },
-      { position: 3, pointer: '/3', reason: 'not a MicroblogUser: it has none of the fields' },
+      { position: 3, pointer: '/3', reason: 'not a MicroblogUser: it lacks any field of MicroblogUser' },
       { position: 5, pointer: '/5', reason: 'its key field rest_id is missing, empty or of a wrong type' },
     ]);
   });
