@@ -47,9 +47,12 @@ it('answers of calls that were in flight are kept up to twelve megabytes, and fu
   expect(store.hasRoom()).toBe(false);
 });
 
-it('an answer that is larger than all room is read back, and does not stop the run', async () => {
+it('an answer that is larger than all room is read back, and sending pauses until it is loaded', async () => {
   const { store, keep, loads } = openStore();
-  await keep(13);
+  const { loaded } = await keep(13);
   expect(loads[0]?.stored.answer).toBeUndefined();
+  expect(store.hasRoom()).toBe(false);
+  loads[0]?.end();
+  await loaded;
   expect(store.hasRoom()).toBe(true);
 });

@@ -33,9 +33,9 @@ export interface StoreResult {
  * Sending pauses while the bodies from storage to load exceed this. It keeps the loads that run and the next one busy; more
  * would only take memory.
  */
-const FULL_BYTES = 4 * 2 ** 20;
+const PAUSE_BYTES = 4 * 2 ** 20;
 /** Bodies beyond this are read back from the database: those of many large answers in flight when sending paused. */
-const IN_MEMORY_BYTES = 3 * FULL_BYTES;
+const MOST_KEPT_BYTES = 3 * PAUSE_BYTES;
 
 /** Creates the store of a run. After an answer could not be stored, stored answers are no longer loaded. */
 export function openAnswerStore(
@@ -45,16 +45,20 @@ export function openAnswerStore(
   commits: Pick<GroupCommit, 'store'>,
 ): AnswerStore {
   const spooling = pLimit(1);
-  let inMemoryBytes = 0;
+  /** Bytes of the bodies from storage to load, and of those in memory. */
+  let waitingBytes = 0;
+  let keptBytes = 0;
   const load = async (stored: QueuedAnswer): Promise<IngestResult | undefined> => {
     if (controller.hasFailed()) return undefined;
     const { answerId, bytes } = stored;
-    if (inMemoryBytes + bytes > IN_MEMORY_BYTES) return loader.load({ answerId, bytes });
-    inMemoryBytes += bytes;
+    const isKept = keptBytes + bytes <= MOST_KEPT_BYTES;
+    waitingBytes += bytes;
+    if (isKept) keptBytes += bytes;
     try {
-      return await loader.load(stored);
+      return await loader.load(isKept ? stored : { answerId, bytes });
     } finally {
-      inMemoryBytes -= bytes;
+      waitingBytes -= bytes;
+      if (isKept) keptBytes -= bytes;
     }
   };
   const store: AnswerStore['store'] = async (request, answer) => {
@@ -76,7 +80,7 @@ export function openAnswerStore(
       });
     }
   };
-  return { store, hasRoom: () => inMemoryBytes <= FULL_BYTES };
+  return { store, hasRoom: () => waitingBytes <= PAUSE_BYTES };
 }
 
 /** The answer as it would be read back from the database. */
