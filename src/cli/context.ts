@@ -43,4 +43,6 @@ export interface Context extends Host {
   readonly log: Log;
   readonly progressStyle: ProgressStyle;
   readonly status: StatusLine;
+  /** True if the command must neither create nor migrate the schemas. */
+  readonly keepsSchema?: boolean;
 }

@@ -69,7 +69,8 @@ async function withOpen<T>(
 ): Promise<T> {
   const { openWarehouse } = await import('../warehouse/connect/connect.ts');
   refuseFormerFolder(context, settings, file);
-  const warehouse = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isReadOnly });
+  const opened = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isReadOnly });
+  const warehouse = context.keepsSchema === true ? { ...opened, keepsSchema: true } : opened;
   const level = warehouse.kind === 'embedded' && !isReadOnly ? 'info' : 'debug';
   context.log[level]('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
   try {

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { TextResult } from '../warehouse/sql/read-only-session.ts';
 import { TYPE } from '../warehouse/sql/type-oids.ts';
 import { parserFor } from '../warehouse/sql/values.ts';
-import { exactValue } from './text-rows.ts';
+import { exactValue } from '../warehouse/sql/json-value.ts';
 
 type ParquetValue = boolean | number | bigint | string;
 

@@ -4,7 +4,7 @@
  */
 import { csvRecord } from '../text/csv.ts';
 import { escapeJsonControls } from '../text/terminal-safe.ts';
-import { type JsonValue, jsonValue } from '../warehouse/sql/json-value.ts';
+import { exactValue, jsonValue } from '../warehouse/sql/json-value.ts';
 import type { TextResult } from '../warehouse/sql/read-only-session.ts';
 import { TYPE } from '../warehouse/sql/type-oids.ts';
 
@@ -26,13 +26,6 @@ export async function* toJsonLines(parts: AsyncIterable<TextResult>): AsyncGener
       `${keys[at]}${jsonText(row[at] ?? null, fields[at]?.oid ?? 0)}`;
     yield escapeJsonControls(rows.map((row) => `{${fields.map(pair(row)).join(',')}}\n`).join(''));
   }
-}
-
-/** The value of a text of the database, except that a number or JSON is still its text. */
-export function exactValue(text: string | null, oid: number): JsonValue {
-  if (text === null || oid === TYPE.JSONB) return text;
-  const value = jsonValue(text, oid);
-  return typeof value === 'number' ? text : value;
 }
 
 function jsonText(text: string | null, oid: number): string {

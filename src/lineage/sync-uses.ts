@@ -36,6 +36,8 @@ function mayBeOn({ endpoint, request, forEach = [] }: LinkedSync, name: string):
       : source.field === undefined || source.field === name,
   );
   if (isProvided) return true;
+  const isOff = forEach.some((source) => source.from === 'list' && source.rows.every((row) => row[name] === false));
+  if (isOff) return false;
   const fallback: unknown = (endpoint.request.shape[name] as z.ZodType | undefined)?.safeParse(undefined).data;
   return (request[name] ?? fallback) === true;
 }

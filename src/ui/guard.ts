@@ -24,11 +24,12 @@ export function refusalOf({ method = '', headers }: IncomingMessage): RequestRef
   if (!['GET', 'HEAD', 'POST'].includes(method))
     return { status: 405, message: 'Only GET, HEAD and POST are answered.', next: 'Use the links of the console.' };
   // A link on another site may lead here, but that site may not embed a page or load it by itself.
-  const isLink = method !== 'POST' && mode === 'navigate' && target === 'document';
-  const isOther = site === 'cross-site' || site === 'same-site';
+  const isFollowedLink = mode === 'navigate' && target === 'document';
+  const isFromOtherSite = site === 'cross-site' || site === 'same-site';
   // With the policy no-referrer, browsers send the origin "null" with the console's own forms.
   const isOwnForm = site === 'same-origin' || (site === undefined && origin === `http://${host}`);
-  if ((isOther && !isLink) || (method === 'POST' && !isOwnForm))
+  const isAllowed = method === 'POST' ? isOwnForm : !isFromOtherSite || isFollowedLink;
+  if (!isAllowed)
     return {
       status: 403,
       message: 'The request comes from another website, or from a program that does not name its origin.',

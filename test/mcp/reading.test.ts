@@ -241,6 +241,17 @@ describe('an embedded warehouse', () => {
   const rowsOf = async (client: McpClient): Promise<unknown> =>
     (await client.data<Rows>('query', { sql: 'select count(*) as n from pronet_groups' })).rows;
 
+  it('that is empty stays empty: a plan says what to run first', async () => {
+    const { folder: cwd, env } = embedded;
+    const { client } = await connect([], { cwd, env: { ...env, DATABASE_URL: `embedded:${join(cwd, 'empty')}` } });
+    expect(await client.refusal('plan')).toContain(
+      'The warehouse is empty, and this command does not change its schema.',
+    );
+    expect(await client.data('status')).toMatchObject({ syncs: [] });
+    const sql = "select count(*) as n from pg_namespace where nspname like 'sluice%'";
+    expect((await client.data<Rows>('query', { sql })).rows).toEqual([{ n: 0 }]);
+  });
+
   it('is free between calls, so other commands can write it', { timeout: 120_000 }, async () => {
     const client = await embedded.serve();
     expect(await rowsOf(client)).toEqual([{ n: 0 }]);

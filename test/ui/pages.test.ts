@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { ask, type Console, linksOf, openConsole, textOf } from './open-console.ts';
@@ -110,6 +111,18 @@ eachWarehouse('the console', (openWarehouse, kind) => {
     expect(textOf(/<h3 class="set">Body.*<\/pre>/s.exec(body)?.[0] ?? '').length).toBeGreaterThan(15_000);
   });
 
+  it('a secret at the cut of a long answer does not show its beginning', async () => {
+    const body = Buffer.from(`["${'x'.repeat(2 ** 14 - 8)}canary-token"]`);
+    const { rows } = await sql<{ request: string }>`
+      update ${sql.id(warehouse.ops, 'answers')} set body = ${body}, encoding = 'identity', bytes = ${body.length}
+      where id = (select max(id) from ${sql.id(warehouse.ops, 'answers')}) returning request_id as request`.execute(
+      warehouse.db,
+    );
+    const shown = await page(await openConsole(warehouse), `/requests/${rows[0]?.request}`);
+    expect(shown).toContain('xxxxxxxx');
+    expect(shown).not.toContain('canary');
+  });
+
   it('lists are paged by their ids, in numeric order, and show each row once', async () => {
     const console = await openConsole(warehouse);
     const ids: number[] = [];
@@ -151,6 +164,8 @@ eachWarehouse('the console', (openWarehouse, kind) => {
   it('a table shows columns with their meaning, its key, and its first rows; a view shows rows on demand', async () => {
     const console = await openConsole(warehouse);
     expect(textOf(await page(console, '/tables'))).toContain('pronet_groups 3 Groups of the professional network.');
+    const all = textOf(await page(console, '/tables'));
+    expect(dictionary().filter(({ table: name }) => !all.includes(name))).toEqual([]);
     const table = textOf(await page(console, '/tables/pronet_groups'));
     expect(table).toContain('Key urn_type, urn_value');
     expect(table).toContain('member_count bigint yes');

@@ -18,7 +18,7 @@ import { withRetryable } from '../exit-codes.ts';
 
 export const check = command({
   about:
-    'Check that the config is valid, that its inputs can be read, and that there is a token that an HTTP header can carry. ' +
+    'Check that the config is valid, that its inputs can be read, and that there is a token of printable ASCII characters without spaces. ' +
     'Check that the warehouse answers, that its schema is the declared one, that the queries of for_each return columns that their endpoints accept, and that the SQL of checks can run. ' +
     'No request goes to the service. If checks fail, the exit code is the first of 2, 3, 8, 7 and 5 that one of them failed with.',
   options: configOption,

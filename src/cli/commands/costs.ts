@@ -32,7 +32,7 @@ export const costs = command({
     '- by ledger: points that Sluice recorded itself.\n\n' +
     'Further tables show learned prices with their spread, points left with the day on which they run out at the recent rate, points charged for nothing, and what a max_age would have saved. ' +
     'The last lines show how the log agrees with the ledger, and what to do next. ' +
-    '--csv prints the sums by day, endpoint, plan and sync, from which all others are derived.',
+    '--csv prints the sums by day, endpoint, plan and sync, from which all others are derived, except those by run and tag.',
   options: {
     ...configOption,
     since: { type: 'day', value: 'DAY', about: 'Count from this UTC day on (default: from the beginning).' },

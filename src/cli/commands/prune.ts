@@ -12,7 +12,7 @@ import { withRetryable } from '../exit-codes.ts';
 export const prune = command({
   about:
     'Delete the bytes of stored answers that are loaded, older than --older-than and every max_age of the config, without open entries in quarantine, and not used by a run that can be continued. Their rows remain, as do costs and history. ' +
-    'Also delete old requests that a stored answer served or that were given up unsent, if a later request is equal.\n\n' +
+    'Also delete old requests that were never sent, if a later request is the same.\n\n' +
     'Pruned answers cannot be replayed, and replay --rebuild is no longer possible. Without --yes, the command only shows what it would delete. It works in small steps, also while syncs run. Needs no token.',
   options: {
     ...configOption,

@@ -31,8 +31,10 @@ export const query = command({
     if (asCsv && context.json) throw new UsageError('query: --csv and --json were both given; one is allowed');
     const config = await readConfig(context, flag);
     const statement = sql === '-' ? await text(context.input) : sql;
+    const { exactValue, jsonValue } = await import('../../warehouse/sql/json-value.ts');
+    const options = { signal: context.signal, toValue: asCsv ? exactValue : jsonValue };
     const result = await withWarehouseToRead(context, config, (warehouse) =>
-      askWarehouse(warehouse, statement, { signal: context.signal }),
+      askWarehouse(warehouse, statement, options),
     );
     context.status.clear();
     for (const part of partsOf(result, asCsv, context)) context.out.write(part);

@@ -28,9 +28,18 @@ export const sandbox = command({
       about: `Address to listen on (default: ${DEFAULT_HOST}, which only this machine can reach).`,
     },
     seed: { type: 'number', value: 'N', about: 'Seed of the data and the faults (default: 1).' },
-    size: { type: 'text', value: 'SIZE', about: 'Size of the data: demo, small or large (default: demo).' },
+    size: {
+      type: 'text',
+      value: 'SIZE',
+      about: 'Size of the data: demo (the smallest), small or large (default: demo).',
+    },
     faults: { type: 'text', value: 'LIST', about: 'Faults to inject, such as 503:0.05,slow=2000:0.1.' },
-    points: { type: 'number', value: 'POINTS', about: 'Balance at the start (default: unlimited).' },
+    points: {
+      type: 'number',
+      value: 'POINTS',
+      about:
+        'Balance at the start (default: unlimited). Without it, the log shows no balance, and budget.keep refuses every request.',
+    },
     token: { type: 'text', value: 'TOKEN', about: 'The only token that is accepted; it is not secret.' },
     latency: { type: 'number', value: 'MS', about: 'Delay of each answer (default: 0).' },
   },

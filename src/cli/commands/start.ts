@@ -32,12 +32,23 @@ export const start = command({
     const token = context.newId();
     const sandbox = await serveSandbox({ token, seed: 1, points: BALANCE, now: context.now });
     try {
-      const env = { ...databaseEnv(context), SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: token };
-      const config = await loadConfig(join(packageFolder(), 'configs', 'quickstart.yaml'), env);
+      const url = packagedWarehouse(context);
+      const own = {
+        SLUICE_SERVICE_URL: sandbox.url,
+        SLUICE_SERVICE_TOKEN: token,
+        ...(url !== undefined && { DATABASE_URL: url }),
+      };
+      const file = join(packageFolder(), 'configs', 'quickstart.yaml');
+      const config = await loadConfig(file, { ...context.env, ...own });
       registerSecrets(context, config);
       const options = { names: [], refresh: false, failOnTruncated: false };
       const summary = await runWithProgress(context, config, options);
-      show(context, 'sync/1', withRetryables(summary), () => `${summaryText(summary, context.out)}${LOOK}`);
+      show(
+        context,
+        'sync/1',
+        withRetryables(summary),
+        () => `${summaryText(summary, context.out)}${lookText(url, file)}`,
+      );
       return summary.exitCode;
     } finally {
       await sandbox.close();
@@ -46,12 +57,16 @@ export const start = command({
 });
 
 /**
- * The environment with DATABASE_URL. For an installed package, the default is a warehouse in the working directory, because
- * the next version replaces the folder of the package.
+ * The warehouse for an installed package without DATABASE_URL: in the working directory, because the next version replaces the
+ * folder of the package. Undefined if the environment or the config names one.
  */
-function databaseEnv({ env, cwd }: Context): Context['env'] {
+function packagedWarehouse({ env, cwd }: Context): string | undefined {
   const isSet = [env['DATABASE_URL'], env['DATABASE_URL_FILE']].some((it) => it !== undefined && it !== '');
-  return isSet || isCheckout(packageFolder()) ? env : { ...env, DATABASE_URL: `embedded:${join(cwd, '.sluice')}` };
+  return isSet || isCheckout(packageFolder()) ? undefined : `embedded:${join(cwd, '.sluice')}`;
 }
 
-const LOOK = `look at the result: npm run -s sluice -- query "${FIRST_QUERY}"\n`;
+/** A query to try next. Beside an installed package there is no script of npm, and no config in the working directory. */
+function lookText(url: string | undefined, config: string): string {
+  const query = isCheckout(packageFolder()) ? 'npm run -s sluice -- query' : `sluice query --config ${config}`;
+  return `look at the result: ${url === undefined ? '' : `DATABASE_URL=${url} `}${query} "${FIRST_QUERY}"\n`;
+}

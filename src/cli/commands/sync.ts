@@ -33,7 +33,7 @@ export const sync = command({
     failed: {
       type: 'flag',
       about:
-        'Send only what failed in the last run of each sync, also requests that other runs no longer send. The run moves no watermark, and does not count as a complete run of the sync.',
+        'Send only what failed in the last run of each sync, also requests that normal runs have given up. The run moves no watermark, and does not count as a complete run of the sync.',
     },
     'fail-on-truncated': {
       type: 'flag',

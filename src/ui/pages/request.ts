@@ -92,6 +92,8 @@ async function lostPart(view: ConsoleView): Promise<Markup | undefined> {
 
 /** The most bytes of an answer's body. */
 const MOST_ANSWER_BYTES = 2 ** 14;
+/** Read beyond them, so that a secret at the cut is recognized and does not show its beginning. */
+const BEYOND_BYTES = 2 ** 12;
 
 async function answerPart(view: ConsoleView, id: string): Promise<Markup> {
   const [facts] = await rowsOf(
@@ -102,10 +104,11 @@ async function answerPart(view: ConsoleView, id: string): Promise<Markup> {
           || superseded || ' superseded, ' || quarantined || ' quarantined' as "Items", loaded_at as "Loaded"
       from ${relation(view, 'paid_answers')} where answer_id = ${id}::bigint`,
   );
-  const start = await readAnswerStart(operationsOf(view.warehouse), id, MOST_ANSWER_BYTES);
+  const start = await readAnswerStart(operationsOf(view.warehouse), id, MOST_ANSWER_BYTES + BEYOND_BYTES);
   if (!facts || !start) return html`<h2>Answer ${id}</h2><p class="empty">The answer was deleted.</p>`;
-  const body = start.body && view.redact(new TextDecoder().decode(start.body, { stream: true }));
-  const shown = start.body?.byteLength ?? 0;
+  const body =
+    start.body && view.redact(new TextDecoder().decode(start.body, { stream: true })).slice(0, MOST_ANSWER_BYTES);
+  const shown = Math.min(start.body?.byteLength ?? 0, MOST_ANSWER_BYTES);
   return html`<h2>Answer ${id}</h2>
 ${rowDetails(facts, { 'In run': (run) => runLink(run, String(facts['Received by'])) })}
 <h3 class="set">Headers</h3>

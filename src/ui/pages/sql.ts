@@ -4,6 +4,7 @@ import { withNoun } from '../../report/figures.ts';
 import { csvRecords } from '../../text/csv.ts';
 import { type PartOptions, readInParts } from '../../warehouse/connect/query-parts.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { exactValue } from '../../warehouse/sql/json-value.ts';
 import { withQueryHint } from '../../flow/queries/query-error.ts';
 import { cellText, resultTable } from '../result-table.ts';
 import type { Page } from '../view.ts';
@@ -52,6 +53,7 @@ export async function runToCsv(
   let isFirst = true;
   await inParts(warehouse, statement, {
     signal,
+    toValue: exactValue,
     onPart: async ({ columns, rows }) => {
       const [head, ...records] = csvRecords(columns, rows);
       await write([...(isFirst ? [head] : []), ...records].join(''));

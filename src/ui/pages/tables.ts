@@ -17,15 +17,15 @@ export async function tablesPage({ db, schema, warehouse }: ConsoleView): Promis
     analyst: await readRowCounts(db, schema, isOurs('analyst')),
     operations: await readRowCounts(db, warehouse.ops, isOurs('operations')),
   };
-  const part = (area: DictionaryEntry['area'], kind: DictionaryEntry['kind'], title: string): Markup =>
+  const part = (area: DictionaryEntry['area'], hasRows: boolean, title: string): Markup =>
     html`<section><h2>${title}</h2>${tableOf(
-      entries.filter((it) => it.area === area && it.kind === kind),
+      entries.filter((it) => it.area === area && isTable(it) === hasRows),
       {
-        id: `${area}-${kind}`,
+        id: `${area}-${hasRows ? 'table' : 'view'}`,
         caption: title,
         columns: [
           column('Name', ({ table }) => linkTo('/tables', table)),
-          ...(kind === 'table'
+          ...(hasRows
             ? [
                 figure<DictionaryEntry>(
                   'Rows',
@@ -40,9 +40,11 @@ export async function tablesPage({ db, schema, warehouse }: ConsoleView): Promis
   return {
     title: 'Tables',
     body: html`<p class="lead">Large tables show the estimate of the database. The schema ${schema} is for analysts, ${warehouse.ops} is internal.</p>
-${part('analyst', 'table', 'Tables for analysts')}${part('analyst', 'view', 'Views for analysts')}${part('operations', 'table', 'Internal tables')}`,
+${part('analyst', true, 'Tables for analysts')}${part('analyst', false, 'Views for analysts')}${part('operations', true, 'Internal tables')}`,
   };
 }
+
+const isTable = ({ kind }: DictionaryEntry): boolean => kind !== 'view';
 
 /** The first rows of a table: few, because one row may contain a page of megabytes. */
 const FIRST_ROWS = 20;
@@ -50,10 +52,10 @@ const FIRST_ROWS = 20;
 export async function tablePage(view: ConsoleView): Promise<Page | undefined> {
   const entry = dictionary().find(({ table }) => table === view.id);
   if (!entry) return undefined;
-  const { area, kind, table, about, key, columns, references } = entry;
+  const { area, table, about, key, columns, references } = entry;
   const name = area === 'analyst' ? quoted(table) : `${quoted(view.warehouse.ops)}.${quoted(table)}`;
   // Views can be slow, so their rows are read on demand.
-  const isRead = kind === 'table' || parameter(view, 'rows') !== undefined;
+  const isRead = isTable(entry) || parameter(view, 'rows') !== undefined;
   return {
     title: table,
     body: html`<p class="lead">${about}</p>

@@ -44,6 +44,8 @@ export interface Warehouse {
   readonly driver?: Driver;
   /** The database's time, for all times that are stored or compared with stored ones. */
   readonly clock: DatabaseClock;
+  /** True if the schemas must be neither created nor migrated. */
+  readonly keepsSchema?: boolean;
   /** Set if another process owns the warehouse. It runs read-only statements; all others fail. */
   readonly isRemote?: true;
   /**

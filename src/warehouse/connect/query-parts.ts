@@ -22,13 +22,13 @@ export interface PartOptions extends QueryOptions {
 export function readInParts(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   statement: string,
-  { mostRows = Infinity, onPart, ...options }: PartOptions,
+  { mostRows = Infinity, toValue = jsonValue, onPart, ...options }: PartOptions,
 ): Promise<void> {
   const isPlain = RUN_PLAIN.includes(firstWord(statement));
   return asReader(warehouse, statement, options, async (run, stream) => {
     let left = mostRows;
     for await (const part of isPlain ? [await run(statement)] : stream(statement)) {
-      await onPart(partOf(part, left));
+      await onPart(partOf(part, left, toValue));
       left -= part.rows.length;
       if (left <= 0) return;
     }
@@ -37,10 +37,9 @@ export function readInParts(
   });
 }
 
-function partOf({ fields, rows }: TextResult, mostRows: number): QueryPart {
-  const valueOf = (text: string | null, index: number): JsonValue => jsonValue(text, fields[index]?.oid ?? 0);
+function partOf({ fields, rows }: TextResult, mostRows: number, toValue: typeof jsonValue): QueryPart {
   return {
     columns: distinct(fields.map(({ name }) => name)),
-    rows: rows.slice(0, mostRows).map((row) => row.map(valueOf)),
+    rows: rows.slice(0, mostRows).map((row) => row.map((text, index) => toValue(text, fields[index]?.oid ?? 0))),
   };
 }

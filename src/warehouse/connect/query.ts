@@ -18,6 +18,8 @@ export interface QueryOptions {
   /** Timeout of the statement on a server (default: none). An embedded warehouse has no timeout. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Converts the text of a value of this type (default: `jsonValue`). */
+  readonly toValue?: typeof jsonValue;
 }
 
 /**
@@ -35,14 +37,13 @@ type Queried = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
  */
 export function readOnlyQuery(warehouse: Queried, statement: string, options: QueryOptions = {}): Promise<QueryResult> {
   return asReader(warehouse, statement, options, async (run) => {
-    const { mostRows } = options;
+    const { mostRows, toValue = jsonValue } = options;
     const read = mostRows === undefined ? run(statement) : firstRows(warehouse, statement, mostRows, run);
     const { fields, rows } = await read;
     const columns = distinct(fields.map(({ name }) => name));
-    const valueOf = (text: string | null, index: number): JsonValue => jsonValue(text, fields[index]?.oid ?? 0);
     // A column may be named `__proto__`, which an assignment would not add.
     const rowOf = (row: readonly (string | null)[]): Record<string, JsonValue> =>
-      Object.fromEntries(columns.map((name, index) => [name, valueOf(row[index] ?? null, index)]));
+      Object.fromEntries(columns.map((name, index) => [name, toValue(row[index] ?? null, fields[index]?.oid ?? 0)]));
     return { columns, rows: rows.map(rowOf) };
   });
 }

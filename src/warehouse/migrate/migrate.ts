@@ -13,7 +13,7 @@ import { steps } from './migrations.ts';
 import { runMigrations } from './run-migrations.ts';
 import { UNDEFINED_TABLE, viewsAreCurrent } from './views-current.ts';
 
-type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote'>;
+type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote' | 'keepsSchema'>;
 
 /**
  * The longest wait for a table lock in one attempt. It is short because later readers queue behind the waiting lock.
@@ -193,7 +193,8 @@ export async function missingRight(warehouse: Target): Promise<UsageError | unde
 
 /**
  * Brings the schemas to this version: creates them in an empty warehouse, and migrates an embedded warehouse. Throws a
- * SchemaError (exit 8) if the schema of a server or of another process is older, or if any schema is newer.
+ * SchemaError (exit 8) if the schema of a server or of another process is older, if any schema is newer, and if the warehouse
+ * keeps its schema and it is not current.
  */
 export async function ensureSchema(warehouse: Target): Promise<void> {
   const status = await migrationStatus(warehouse);
@@ -208,6 +209,13 @@ export async function ensureSchema(warehouse: Target): Promise<void> {
     const lacking = waiting.length > 0 ? `the migrations ${waiting.join(', ')}` : 'views of this version';
     throw new SchemaError(`The schema ${warehouse.schema} is older than this version of Sluice: it lacks ${lacking}.`, {
       next: 'Run sluice migrate.',
+    });
+  }
+  if (warehouse.keepsSchema === true) {
+    if (status.state === 'current') return;
+    const found = status.state === 'empty' ? 'empty' : 'older than this version of Sluice';
+    throw new SchemaError(`The warehouse is ${found}, and this command does not change its schema.`, {
+      next: 'Run sluice migrate, then try again.',
     });
   }
   if (status.state !== 'current') await migrate(warehouse, 'up');

@@ -48,6 +48,13 @@ export function jsonValue(text: string | null, oid: number): JsonValue {
   return element === undefined ? text : elementsOf(splitArray(text), element);
 }
 
+/** The same value, except that a number or JSON keeps the text of the database, because a JavaScript number would round it. */
+export function exactValue(text: string | null, oid: number): JsonValue {
+  if (oid === TYPE.JSON || oid === TYPE.JSONB) return text;
+  const value = jsonValue(text, oid);
+  return typeof value === 'number' ? text : value;
+}
+
 /** The smallest number that a double holds with all its digits. */
 const SMALLEST = 2 ** -1022;
 

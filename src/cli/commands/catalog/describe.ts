@@ -10,7 +10,7 @@ import { showGenerated } from '../../terminal/show.ts';
 
 export const describe = command({
   about:
-    'Show what feeds what, from declarations alone: the places in the answers of endpoints that feed a table or column, the views that read it, and the syncs of the config around it. ' +
+    'Show what feeds what, from declarations alone: the places in the answers of endpoints that feed a table or column, the views that read it, and the syncs of the config that feed or read it. For a column of a view, it shows what feeds the view. ' +
     'A path such as [].author.urn is a field of each item of an answer. ' +
     'Needs neither a token nor the warehouse. Without a config, the syncs are left out.',
   options: configOption,

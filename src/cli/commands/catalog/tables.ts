@@ -32,7 +32,7 @@ interface TableDetails extends TableFacts {
 
 export const tables = command({
   about:
-    'List the tables and views for analysts with what a row is. With a name, show its columns, its key and what feeds it. ' +
+    'List the tables and views for analysts and what one row of each is. With a name, show its columns, its key and what feeds it. ' +
     'Needs neither a config nor a token nor the warehouse.\n\n' +
     '- table: a row for each entity.\n' +
     '- list: the elements of a list of an entity.\n' +

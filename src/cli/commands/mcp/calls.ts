@@ -30,7 +30,7 @@ type Work<T> = (config: Config, context: Context) => Promise<T>;
 export function readings(context: Context, flag: string | undefined): Readings {
   const oneAtATime = pLimit(1);
   const read = async <T>(signal: AbortSignal, work: Work<T>): Promise<T> => {
-    const own = contextOf(context, signal);
+    const own = { ...contextOf(context, signal), keepsSchema: true };
     const config = await readConfig(own, flag);
     const reading = (): Promise<T> => {
       own.signal.throwIfAborted();

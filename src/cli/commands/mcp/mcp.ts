@@ -10,7 +10,7 @@ export const mcp = command({
     'An AI assistant starts this command and calls its tools. By default it has no way to spend points.\n\n' +
     '- query: read-only SQL, as sluice query runs it; at most 1,000 rows.\n' +
     '- tables, describe_table, endpoints: what can be read, and what can be requested.\n' +
-    '- status, costs, plan, quarantine: as the commands of these names with --json.\n' +
+    '- status, costs, plan, quarantine: the figures of the commands of these names with --json, at most 200 elements of a list.\n' +
     '- sync: runs syncs; only with --allow-sync.\n\n' +
     'Each call reads the config and opens the warehouse anew, so other commands can use an embedded warehouse between calls. ' +
     'Values of the warehouse are marked as data, and contain no secrets.',
