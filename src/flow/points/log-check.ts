@@ -141,7 +141,8 @@ export class LogCheck {
     const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
     const { points } = await this.read(firstSentMs, 'all', signal);
     const confirmed = await this.costs(earlier.map(({ id }) => id));
-    return earlier.reduce((sum, it) => sum + (confirmed.get(it.id)?.charged ?? it.points) - it.points, points);
+    // A lower cost releases nothing, because the limits of this invocation did not count these requests.
+    return earlier.reduce((sum, it) => sum + Math.max(0, (confirmed.get(it.id)?.charged ?? 0) - it.points), points);
   }
 
   /**
