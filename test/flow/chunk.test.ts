@@ -71,6 +71,13 @@ it('a shared run keeps to a limit in points over all its chunks', async () => {
   expect(ends.at(-1)).toMatchObject({ as: 'concluded', exitCode: 6, summary: { state: 'out_of_points', left: 6 } });
   // The readings of the log for the limit are not among them.
   expect(scene.arrived().filter(({ endpoint }) => endpoint === 'pronet.group')).toHaveLength(6);
+  // Shared again, its limit and its points are those of the second invocation.
+  scene.clock.advance(1000);
+  const again = await shared(scene, config('budget: { per_run: 5 }'));
+  const last = [];
+  for (const order of again.orders) last.push(await again.work(order));
+  expect(ends.at(-1)).toMatchObject({ summary: { continued: false, points: 6 } });
+  expect(last.at(-1)).toMatchObject({ summary: { continued: true, points: 11, pointsNow: 5, left: 1 } });
   // The plain sync continues with the remaining requests of all chunks.
   const rest = only(await scene.sync(config()));
   expect(rest).toMatchObject({ exitCode: 0, continued: true, answers: REQUESTS });

@@ -208,7 +208,7 @@ async function conclude(
   { definition, order, lease, checks }: Omit<HeldChunk, 'run'> & { readonly checks: readonly CheckResult[] },
 ): Promise<ChunkResult> {
   const { warehouse, effects } = invocation;
-  const { runId, chunk: number, covered, lost } = order;
+  const { runId, chunk: number } = order;
   const end = await retryTransient(
     () =>
       operationsOf(warehouse)
@@ -221,14 +221,8 @@ async function conclude(
           await assertLease(tx, lease);
           const { chunk: _, ...wholeRun } = known.run;
           const [missing] = await missingSpools(tx, wholeRun, invocation.spools);
-          const summary = await concludeWhole(tx, invocation, {
-            definition,
-            run: known.run,
-            covered,
-            lost,
-            missing,
-            checks,
-          });
+          const whole = { definition, order, run: known.run, missing, checks };
+          const summary = await concludeWhole(tx, invocation, whole);
           await markConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
         }),
@@ -243,27 +237,26 @@ async function concludeWhole(
   invocation: Invocation,
   {
     definition,
+    order,
     run,
-    covered,
-    lost,
     missing,
     checks,
-  }: Pick<HeldChunk, 'definition' | 'run'> &
-    Pick<ChunkOrder, 'covered' | 'lost'> & {
-      readonly missing: MissingSpools | undefined;
-      readonly checks: readonly CheckResult[];
-    },
+  }: Pick<HeldChunk, 'definition' | 'order' | 'run'> & {
+    readonly missing: MissingSpools | undefined;
+    readonly checks: readonly CheckResult[];
+  },
 ): Promise<SyncSummary> {
   const { chunk: _, ...wholeRun } = run;
+  const { covered, lost, startedAt = run.startedAt, continued = true } = order;
   const stop = await firstStop(ops, run.id);
   // An error that concerns the complete endpoint leaves no request planned.
   if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, wholeRun, ['planned'], 'skipped');
   return concludeRun(ops, invocation, {
     definition,
-    run: wholeRun,
+    run: { ...wholeRun, continued },
     covered,
     stop: stopOf(stop),
-    startedAt: new Date(run.startedAt),
+    startedAt: new Date(startedAt),
     pointsBefore: new Map(),
     lost,
     missing,

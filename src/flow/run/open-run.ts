@@ -103,12 +103,12 @@ export async function openRun(
 export async function handOver(
   { warehouse, effects }: Invocation,
   { definition, share }: SyncRun,
-  { run, covered, lost, segment }: OpenedRun,
+  { run, covered, lost, startedAt, segment }: OpenedRun,
   { lease, signal, markHandedOver }: SyncLease,
 ): Promise<boolean> {
   if (!share || signal.aborted) return false;
   await segment.loadWaiting();
-  const isShared = await shareRun(warehouse, { definition, run, lease, covered, lost }, share, effects);
+  const isShared = await shareRun(warehouse, { definition, run, lease, covered, lost, startedAt }, share, effects);
   if (isShared) markHandedOver();
   return isShared;
 }

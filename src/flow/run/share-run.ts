@@ -19,6 +19,10 @@ export interface ChunkOrder {
   readonly covered: number;
   /** Requests of abandoned runs whose answers were lost, also for the summary. */
   readonly lost: readonly string[];
+  /** When the invocation that shares the run started, for the points of this invocation. Absent in jobs of earlier versions. */
+  readonly startedAt?: string | undefined;
+  /** The run was begun by an earlier invocation. Absent in jobs of earlier versions. */
+  readonly continued?: boolean | undefined;
 }
 
 export interface ShareOptions {
@@ -31,12 +35,13 @@ export interface ShareOptions {
 /** The holder of a sync's lease while its run is shared. */
 const holderOfRun = (runId: string): string => `run/${runId}`;
 
-export type SharedRun = Pick<RunContext, 'definition' | 'run' | 'lease'> & Pick<ChunkOrder, 'covered' | 'lost'>;
+export type SharedRun = Pick<RunContext, 'definition' | 'run' | 'lease'> &
+  Pick<ChunkOrder, 'covered' | 'lost'> & { readonly startedAt: Date };
 
 /** Enqueues a job for each chunk with open requests; false if there is none or the run has no chunks. */
 export async function shareRun(
   warehouse: Warehouse,
-  { definition, run, lease, covered, lost }: SharedRun,
+  { definition, run, lease, covered, lost, startedAt }: SharedRun,
   sharing: ShareOptions,
   retry: RetryEffects,
 ): Promise<boolean> {
@@ -50,7 +55,15 @@ export async function shareRun(
         const chunks = await reopenChunks(ops, run.id);
         if (chunks.length === 0) return false;
         await handOver(ops, lease, holder);
-        const order = { sync: definition.name, runId: run.id, token: lease.token, covered, lost };
+        const order = {
+          sync: definition.name,
+          runId: run.id,
+          token: lease.token,
+          covered,
+          lost,
+          startedAt: startedAt.toISOString(),
+          continued: run.continued,
+        };
         await sharing.enqueue(
           tx,
           chunks.map((chunk) => ({ ...order, chunk })),
