@@ -143,7 +143,8 @@ class DatabaseThread implements EmbeddedDatabase {
     const running = this.#pending;
     if (!running || this.#options.dataDir.startsWith('memory:')) return;
     setTimeout(() => {
-      if (this.#pending === running) void this.#reopenWithout(running);
+      if (this.#pending !== running) return;
+      this.#reopenWithout(running).catch((error: unknown) => this.fail(error as Error));
     }, ms).unref();
   }
 
