@@ -75,6 +75,21 @@ export async function unconfirmedRequests(
   return rows.map((it) => ({ id: it.id, points: Number(it.points), sentAt: it.sent_at }));
 }
 
+/** Returns the points that requests may cost which ran at an instant, without those that the log has confirmed since. */
+export async function pointsRunningAt(books: ReconcileDb, at: Date): Promise<number> {
+  const { requests, answers } = reconcileTables(books);
+  const { rows } = await sql<{ points: string }>`
+    select coalesce(sum(r.points), 0) as points from ${requests} r left join ${answers} a on a.id = r.answer_id
+    where r.sent_at < ${instant(at)} and r.sent_at >= ${instant(new Date(at.getTime() - RUNNING_MS))}
+      and r.endpoint <> ${LOG_ENDPOINT} and r.charged is null and (r.state = 'sent' or a.received_at > ${instant(at)})`.execute(
+    books.db,
+  );
+  return Number(rows[0]?.points ?? 0);
+}
+
+/** No request runs longer. */
+const RUNNING_MS = 3_600_000;
+
 /** Returns the points of a run's requests that were sent and may be sent again, by id. */
 export async function pointsOfTried(ops: Ops, runId: string): Promise<ReadonlyMap<string, number>> {
   const rows = await ops

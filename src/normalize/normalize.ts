@@ -128,7 +128,15 @@ const lackingInLone = (
 function otherKindOf(item: unknown, resource: Resource): string | undefined {
   if (!isObject(item)) return `not a ${resource.name}: found ${describe(item)}`;
   const lacking = lackingIn(item, resource);
-  return lacking === undefined ? undefined : `not a ${resource.name}: it lacks ${lacking}`;
+  return lacking === undefined || hasOnlyFieldsOf(item, resource)
+    ? undefined
+    : `not a ${resource.name}: it lacks ${lacking}`;
+}
+
+/** True if the object has fields of the item and no others. An error object has others. */
+function hasOnlyFieldsOf(item: JsonObject, resource: Resource): boolean {
+  const names = Object.keys(item).filter((name) => name !== '@type');
+  return names.length > 0 && names.every((name) => wireNames(resource).has(name));
 }
 
 /**

@@ -88,6 +88,19 @@ anyWarehouse('a cap of several invocations', (open) => {
     expect(await cap.use()).toEqual({ cap: 30, spent: 30, left: 0 });
   });
 
+  it('counts once what the log shows later, not beside the greatest cost', async () => {
+    const stop = new AbortController();
+    const { service, cap, invoke } = await opened({ price: () => 100, onCall: () => stop.abort() }, 1000);
+    await invoke({ syncs: SEARCHES, inFlight: 1, signal: stop.signal });
+    expect(await cap.use()).toMatchObject({ spent: 100 });
+
+    // It learns the price, 100 points an item, and may not ask for 1000 items any more.
+    expect(await invoke({ syncs: SEARCHES, inFlight: 1 })).toMatchObject({ exitCode: 6, points: 100, pointsNow: 0 });
+
+    expect(service.spent()).toBe(100);
+    expect(await cap.use()).toMatchObject({ spent: 100 });
+  });
+
   it('counts a refused attempt for which no reading shows that it was free', async () => {
     const stop = new AbortController();
     const { service, cap, invoke } = await opened(

@@ -64,6 +64,14 @@ describe('points', () => {
     expect(only(summary)).toMatchObject({ exitCode: 6, points: service.spent() });
   });
 
+  it('of refused attempts do not use up a limit while the service is down', async () => {
+    const service = await pricedService({ price: () => 0, status: () => 503, logStatus: () => 503 });
+    const syncs =
+      '  people: { endpoint: pronet.search.users, request: { count: 1000 }, for_each: { title: [a, b, c, d, e] } }';
+    const { summary } = await spend(service, await open(), { budget: '{ per_run: 300 }', syncs });
+    expect(only(summary)).toMatchObject({ exitCode: 5, points: 0 });
+  });
+
   it.each([-600_000, 600_000])(
     'left after a plan do not depend on the clock of the service (%i ms)',
     async (skewMs) => {

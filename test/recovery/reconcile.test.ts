@@ -79,12 +79,16 @@ function usual(open: Open): void {
     const failedOnce = await it.send({ at: 0, attempts: 2, points: 1 });
     await it.log({ at: 0, identifier: failedOnce.identifier, cost: 1, status: 500 });
     const refusedOnce = await it.send({ at: SECOND, attempts: 2, points: 1 });
+    const onlyOne = await it.send({ at: 9 * SECOND, points: 5 });
+    await it.log({ at: 9 * SECOND, identifier: onlyOne.identifier, cost: 2, status: 502 });
     await it.log({ at: SECOND, identifier: refusedOnce.identifier, cost: 0, status: 429 });
 
     await it.reconcile();
     expect(await it.requests()).toEqual([
       { id: failedOnce.id, charged: null, points: 1 },
       { id: refusedOnce.id, charged: null, points: 1 },
+      // The log may describe the only attempt with another status.
+      { id: onlyOne.id, charged: 2, points: 2 },
     ]);
 
     await it.log({ at: 2 * SECOND, identifier: failedOnce.identifier, cost: 1 });
@@ -93,6 +97,7 @@ function usual(open: Open): void {
     expect(await it.requests()).toEqual([
       { id: failedOnce.id, charged: 2, points: 2 },
       { id: refusedOnce.id, charged: 1, points: 1 },
+      { id: onlyOne.id, charged: 2, points: 2 },
     ]);
   });
 

@@ -78,7 +78,7 @@ eachWarehouse('migrations', (open, kind) => {
   it('are not reverted if the earlier schema does not allow the rows, and the error names them', async () => {
     const logged = await open();
     const request = { urn: { type: 'fsd_profile', value: 'p' }, count: 9 };
-    for (const [index, items] of [[{ company: { name: 'A school' } }], []].entries())
+    for (const [index, items] of [[{ major: 'Law' }], []].entries())
       await loadBatch(logged, batchOf('pronet.user.education', request, items), index + 1);
     for (const name of names.filter((it) => it > '0022').toReversed())
       expect(await migrate(logged, 'down')).toEqual([name]);

@@ -27,6 +27,8 @@ export interface BudgetGuard {
 export interface MeteredBudget extends BudgetGuard {
   /** Adds points to every limit, even beyond it; negative releases points. */
   readonly add: (points: number) => Promise<void>;
+  /** Adds points of requests that earlier invocations sent, to the limits that count those too. */
+  readonly addEarlier: (points: number) => Promise<void>;
   /** Returns the limit with the smallest remainder for each run; undefined without limits. */
   readonly tightest: () => Promise<Limit | undefined>;
   /** Absent if no points of the account must be kept. */
@@ -72,6 +74,7 @@ export function openBudget(limits: readonly Limit[]): MeteredBudget {
     add: async (points) => {
       reserved += points;
     },
+    addEarlier: async () => undefined,
     tightest: async () => tightestOf(limits.map((limit) => ({ ...limit, spent: limit.spent + reserved }))),
   };
 }
@@ -81,6 +84,10 @@ export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): Metere
   add: async (points) => {
     await first.add(points);
     await second.add(points);
+  },
+  addEarlier: async (points) => {
+    await first.addEarlier(points);
+    await second.addEarlier(points);
   },
   tightest: async () => tightestOf([await first.tightest(), await second.tightest()].filter((it) => it !== undefined)),
   ...((first.balance ?? second.balance) && { balance: first.balance ?? second.balance }),

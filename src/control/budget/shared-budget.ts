@@ -101,15 +101,18 @@ export function openSharedBudget(
     return rows.map((row) => limitOf(limits, row));
   };
 
+  const add = async (points: number): Promise<void> => {
+    if (points !== 0) await giveBack(await limitsNow(false), -points);
+  };
+
   return {
     check: async (points) => (await counted()).find((limit) => limit.spent + points > limit.points),
     tightest: async () => {
       const runs = await persist(() => activeRuns({ db, ops }));
       return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
     },
-    add: async (points) => {
-      if (points !== 0) await giveBack(await limitsNow(false), -points);
-    },
+    add,
+    addEarlier: add,
     reserve: async (points) => {
       for (let isGone = false; ; isGone = true) {
         const limits = await limitsNow(isGone);

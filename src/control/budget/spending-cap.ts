@@ -34,9 +34,16 @@ interface Counted {
 export function openSpendingCap(what: string, cap: number): SpendingCap {
   const budget = openBudget([{ what, points: cap, spent: 0 }]);
   let requests: Counted[] = [];
+  /** Points that ended invocations added for unknown costs. */
+  let assumed = 0;
   return {
     budget: {
       ...budget,
+      addEarlier: async (points) => {
+        const known = Math.min(assumed, points);
+        assumed -= known;
+        await budget.add(points - known);
+      },
       reserve: async (points) => {
         const reserved = await budget.reserve(points);
         if (!('giveBack' in reserved)) return reserved;
@@ -60,7 +67,9 @@ export function openSpendingCap(what: string, cap: number): SpendingCap {
       const missing = requests.filter(({ points }) => points > 0).map(({ most, points }) => Math.max(0, most - points));
       requests = [];
       const largest = missing.toSorted((a, b) => b - a).slice(0, unconfirmed?.requests);
-      await budget.add(largest.reduce((sum, points) => sum + points, 0));
+      const added = largest.reduce((sum, points) => sum + points, 0);
+      assumed += added;
+      await budget.add(added);
     },
   };
 }

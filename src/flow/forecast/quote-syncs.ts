@@ -5,7 +5,7 @@ import { readPrices } from '../../control/budget/read-price-book.ts';
 import { spentSince } from '../../control/budget/shared-budget.ts';
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../day.ts';
-import { unverifiedPoints } from '../../ledger/log-costs.ts';
+import { pointsRunningAt, unverifiedPoints } from '../../ledger/log-costs.ts';
 import type { UnverifiedPoints } from '../../ledger/summary.ts';
 import { selectSyncs } from '../../plan/order.ts';
 import type { Level, PriceBook } from '../../plan/pricing/price-book.ts';
@@ -168,5 +168,7 @@ export async function readBalanceNow(warehouse: Warehouse, token: string, now: D
   const newest = read && (!logged || logged.readAt <= read.readAt) ? read : logged;
   if (!newest) return { balance: null, unverified };
   const { points } = await spentSince(warehouse, newest.readAt);
-  return { balance: { points: newest.points - Number(points), at: newest.readAt.toISOString() }, unverified };
+  const running = await pointsRunningAt(warehouse, newest.readAt);
+  const left = newest.points - Number(points) - running;
+  return { balance: { points: left, at: newest.readAt.toISOString() }, unverified };
 }

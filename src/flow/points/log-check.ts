@@ -113,11 +113,21 @@ export class LogCheck {
 
   /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
   async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<LogCheckResult> {
+    return this.#readSince(sentMs, extent, signal, (from) => this.#measureOffset(sentMs, from));
+  }
+
+  /** `onRead` gets the start of the rows in the log. */
+  async #readSince(
+    sentMs: number,
+    extent: 'page' | 'all',
+    signal: AbortSignal,
+    onRead?: (from: Date) => Promise<void>,
+  ): Promise<LogCheckResult> {
     const { warehouse, position, now } = this.#context;
     const from = position.startFor(sentMs);
     const read = await this.#readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
     if (!read.isUsable) return this.#checked(read);
-    if (this.#offsetMs === undefined && from) await this.#measureOffset(sentMs, from);
+    if (this.#offsetMs === undefined && from) await onRead?.(from);
     await this.#notePosition();
     const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
     const inOrder = { offsetMs: this.#offsetMs, sentSince: new Date(sentMs), loggedSince: from };
@@ -129,9 +139,9 @@ export class LogCheck {
 
   /**
    * Reads the log from the oldest recent request of the sync on that it has not confirmed. Returns the points of the reading,
-   * and those that these requests cost beyond what the ledger counted; undefined if there is no such request.
+   * and the excess of what these requests cost over what the ledger counted; undefined if there is no such request.
    */
-  async confirmEarlier(signal: AbortSignal): Promise<number | undefined> {
+  async confirmEarlier(signal: AbortSignal): Promise<{ readonly points: number; readonly excess: number } | undefined> {
     const { warehouse, definition, run, now } = this.#context;
     // Other workers of a shared run confirm their own requests.
     if (run.chunk !== undefined) return undefined;
@@ -139,10 +149,11 @@ export class LogCheck {
     const earlier = await this.#retry(() => unconfirmedRequests(warehouse, definition.name, since));
     if (earlier.length === 0) return undefined;
     const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
-    const { points } = await this.read(firstSentMs, 'all', signal);
+    const { points } = await this.#readSince(firstSentMs, 'all', signal);
     const confirmed = await this.costs(earlier.map(({ id }) => id));
     // A lower cost releases nothing, because the limits of this invocation did not count these requests.
-    return earlier.reduce((sum, it) => sum + Math.max(0, (confirmed.get(it.id)?.charged ?? 0) - it.points), points);
+    const excess = earlier.map((it) => Math.max(0, (confirmed.get(it.id)?.charged ?? 0) - it.points));
+    return { points, excess: excess.reduce((sum, it) => sum + it, 0) };
   }
 
   /**

@@ -140,10 +140,12 @@ export class TruePointsMeter implements PointsMeter {
    */
   async #confirmEarlier(signal: AbortSignal): Promise<void> {
     const { budget, check } = this.#it;
-    const points = await check.confirmEarlier(signal);
-    if (points === undefined) return;
-    await budget.add(points);
+    const found = await check.confirmEarlier(signal);
+    if (!found) return;
+    await budget.add(found.points);
+    await budget.addEarlier(found.excess);
     this.#prices = await check.prices();
+    await this.#learnBalance();
   }
 
   /** The reason why nothing may be bought now, if a balance must be kept. */
@@ -183,7 +185,8 @@ export class TruePointsMeter implements PointsMeter {
     if (!signal.aborted) {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
       for (const call of targets) if (call.inFlight === 0) call.isGivenUp = true;
-      if (!this.#isUnreadable) await this.#calls.releaseRefused();
+      // An outage must not use up the limits: the run ends because of the service.
+      await this.#calls.releaseRefused();
       this.#isPatient = !this.#isUnconfirmed;
       // Without a row in the log, the guess counts.
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;

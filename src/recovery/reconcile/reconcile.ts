@@ -118,7 +118,8 @@ async function settleRequests(
     ), sums as (
       -- A row that only a reading brought has left the log. If a lost attempt has it, its verdict holds what it charged.
       select t.request_id, count(m.log_id) as rows, count(c.id) as logged,
-        count(m.log_id) filter (where d.log_id is null and not (coalesce(c.response_status_code, 0) >= 400 and a.status < 400)) as answer_rows,
+        count(m.log_id) filter (where d.log_id is null
+          and not (r.attempts > 1 and coalesce(c.response_status_code, 0) >= 400 and coalesce(a.status < 400, false))) as answer_rows,
         sum(case when c.id is null then coalesce(d.points, 0) when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
         coalesce(bool_and(case when c.id is null then d.points is not null else ${isComplete('c')} end)
           filter (where m.log_id is not null), false) as is_complete

@@ -74,10 +74,14 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     ['webparser.parse', page('content'), '{"cleaned_html":""}'],
     ['webparser.parse', page('tag'), '{"@type":"@web_parser_result","title":"t"}'],
     ['pronet.user.education', school('company'), '{"company":{"name":"A school"}}'],
-  ])('%s %j: a single object with its tag or a field that each item has loads: %s', async (name, request, body) => {
-    const loader = await openLoader();
-    expect((await loader.take(name, request, body)).receipt).toMatchObject({ received: 1, loaded: 1 });
-  });
+    ['pronet.user.education', school('listed'), '[{"@type":"@another","company":null,"major":"Law"}]'],
+  ])(
+    '%s %j: an object with its tag, a field that each item has, or in a list only known fields loads: %s',
+    async (name, request, body) => {
+      const loader = await openLoader();
+      expect((await loader.take(name, request, body)).receipt).toMatchObject({ received: 1, loaded: 1 });
+    },
+  );
 
   it.each([
     ['webparser.parse', page('listed error'), '[{"title":"Bad Gateway","status":502}]'],
