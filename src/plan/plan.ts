@@ -101,7 +101,8 @@ function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts
 
 /**
  * One request per UTC day, the last without an end. The watermark moves per day, so an interrupted walk loses at most a
- * day.
+ * day. A day ends a second after the start of the next one, because the contract does not say whether a row at exactly
+ * the start or the end is included, and a service may cut times to seconds.
  */
 function logDays(definition: SyncDefinition, fields: RequestBody, facts: PlanContext): RequestBody[] {
   const page = { limit: LOG_PAGE };
@@ -119,7 +120,9 @@ function logDays(definition: SyncDefinition, fields: RequestBody, facts: PlanCon
   return days.map((day, index) => ({
     ...page,
     start_time: index === 0 ? start : dayStart(day, 0),
-    ...((index < days.length - 1 || facts.to !== undefined) && { end_time: dayStart(day, 1) }),
+    ...(index < days.length - 1
+      ? { end_time: dayStart(day, 1).replace('00:00:00', '00:00:01') }
+      : facts.to !== undefined && { end_time: dayStart(day, 1) }),
   }));
 }
 

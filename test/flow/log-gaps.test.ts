@@ -78,7 +78,7 @@ anyWarehouse('a walk of the request log', (open) => {
 
     expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', truncated: 0 });
     expect(first.error).toBe(
-      'the log was not read to its end: {"start_time":"2026-11-21T00:00:00.000000Z","end_time":"2026-11-22T00:00:00.000000Z"} has more than 2 pages',
+      'the log was not read to its end: {"start_time":"2026-11-21T00:00:00.000000Z","end_time":"2026-11-22T00:00:01.000000Z"} has more than 2 pages',
     );
     expect(await loaded(scene)).toBe(205);
     expect(await mark(scene)).toBe('2026-11-21T00:00:00.000000Z');
