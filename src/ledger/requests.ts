@@ -229,8 +229,11 @@ export interface Settlement {
   readonly wasNotMade?: true;
 }
 
-/** Records how a request ended, or that it is planned again; a request that was settled meanwhile stays as it is. */
-export async function settleRequest(ops: Ops, id: string, settlement: Settlement): Promise<void> {
+/**
+ * Records how a request ended, or that it is planned again. A request that was settled meanwhile stays as it is, and so
+ * does one whose lease was taken over: its last attempt may be that of the new holder.
+ */
+export async function settleRequest(ops: Ops, lease: Lease, id: string, settlement: Settlement): Promise<void> {
   await ops
     .updateTable('requests')
     .set({
@@ -246,6 +249,7 @@ export async function settleRequest(ops: Ops, id: string, settlement: Settlement
     })
     .where('id', '=', id)
     .where('state', 'in', [...UNSETTLED_STATES])
+    .where(isLeaseHeld(lease))
     .execute();
 }
 

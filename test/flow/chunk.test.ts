@@ -7,7 +7,7 @@ import { acquireLease, REBUILD_LEASE } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
-import { disturbedAt, expireLeases, STEP } from './crash.ts';
+import { disturbedAt, dyingAt, expireLeases, STEP } from './crash.ts';
 import { until } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
 import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
@@ -25,6 +25,8 @@ it('a shared run is concluded once, by the worker of its last chunk, whatever th
   const { orders, work } = await shared(scene, config());
   expect(orders.map(({ chunk }) => chunk)).toEqual([0, 1, 2]);
 
+  expect(await work(orders[2])).toEqual({ as: 'done' });
+  // The job of a chunk that has ended runs again while other chunks are open.
   expect(await work(orders[2])).toEqual({ as: 'done' });
   expect(await work(orders[0])).toEqual({ as: 'done' });
   expect(await work(orders[1])).toMatchObject({
@@ -82,6 +84,25 @@ it('a shared run keeps to a limit in points over all its chunks', async () => {
   const rest = only(await scene.sync(config()));
   expect(rest).toMatchObject({ exitCode: 0, continued: true, answers: REQUESTS });
   expect(sentAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
+});
+
+it('a shared run lists what a killed worker had in flight, also if another chunk stopped it', async () => {
+  let isRefused = false;
+  const scene = await sceneIn(await open(), {
+    respond: (request) => (isRefused ? { status: 403, body: { detail: 'no' } } : oneGroup(request)),
+  });
+  const { orders, work } = await shared(scene, config().replace('pronet.group', 'pronet.group\n    in_doubt: stop'));
+  const { warehouse } = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 1 });
+  await expect(work(orders[1], { warehouse })).rejects.toThrow();
+  await expireLeases(scene.warehouse);
+  isRefused = true;
+  await work(orders[0]);
+
+  await work(orders[1]);
+  const end = await work(orders[2]);
+
+  expect(end).toMatchObject({ as: 'concluded', summary: { state: 'partial', lostAnswers: [{}] } });
+  expect(await select(scene.warehouse, 'select attempt::int from sluice_ops.lost_answers')).toEqual([{ attempt: 1 }]);
 });
 
 it('a shared run has new leases each time it is shared', async () => {

@@ -73,6 +73,24 @@ eachWarehouse('the commits of calls', (open) => {
     expect(commits).toEqual(['send', ...Array(5).fill('store and send'), 'store']);
   });
 
+  it('free the slot of a refused call also if the database is away for long', async () => {
+    const users = `
+  users: { endpoint: microblog.user, request: { user: acme_labs } }`;
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => (endpoint === 'pronet.group' ? { status: 503, body: { detail: 'later' } } : undefined),
+    });
+    let tries = 0;
+    const warehouse = withStatementSpy(scene.warehouse, {
+      statement: async (text, run) => {
+        if (scene.sandbox.requests().length > 0 && /"forgotten"/.test(text) && ++tries <= 8)
+          throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        return run();
+      },
+    });
+    const { syncs } = await scene.sync(config(1) + users, { warehouse });
+    expect(syncs).toMatchObject([{ exitCode: 5 }, { exitCode: 0, answers: 1 }]);
+  });
+
   it('mark nothing after an answer that is refused, and send nothing', async () => {
     const scene = await sceneIn(await open());
     const warehouse = withStatementSpy(scene.warehouse, {

@@ -182,6 +182,18 @@ describe('the lease of a sync', () => {
     expect(await groups()).toEqual(both);
   });
 
+  it.each<[string, Responded]>([
+    ['a refusal', { status: 503, body: { detail: 'later' } }],
+    ['an error', { status: 422, body: { detail: 'no' } }],
+  ])('taken over while a call is in flight: %s of the late holder does not change the new attempt', async (_, late) => {
+    const { scene, owner } = await takenOverInFlight((call) => (call === 1 ? late : undefined));
+
+    expect(owner).toMatchObject({ exitCode: 0, state: 'complete', continued: true, answers: 3, inDoubt: 0 });
+    expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
+    const lost = 'select attempt::int from sluice_ops.lost_answers';
+    expect(await select(scene.warehouse, lost)).toEqual([{ attempt: 1 }]);
+  });
+
   it('is kept alive by a heartbeat, by the clock of the database', async () => {
     const scene = await holding(open, 2);
     let beats = 0;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { acquireLease } from '../../src/ledger/lease.ts';
+import { recordLosses } from '../../src/ledger/failures/lost-answers.ts';
 import { freshAnswersByKey } from '../../src/ledger/fresh-answers.ts';
 import { countByState, openRequests, planRequests, settleRequest, triedRequests } from '../../src/ledger/requests.ts';
 import { createRun, type Run } from '../../src/ledger/runs.ts';
@@ -88,9 +89,9 @@ eachWarehouse('the ledger', (open) => {
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set([id]));
-    await settleRequest(ops, id, { state: 'planned', at, pointsBack: 1 });
+    await settleRequest(ops, lease, id, { state: 'planned', at, pointsBack: 1 });
     expect(await markSent(ops, lease, [{ ...sent, id, requestId: randomUUID() }])).toEqual(new Set([id]));
-    await settleRequest(ops, id, { state: 'planned', at });
+    await settleRequest(ops, lease, id, { state: 'planned', at });
     expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
     expect(await all(ops, run)).toEqual([]);
     expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
@@ -100,13 +101,26 @@ eachWarehouse('the ledger', (open) => {
     expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2 }]);
   });
 
+  it('records no refusal and no loss of a late holder, whose lease was taken over', async () => {
+    const { ops, lease, run } = await begun(open, 1);
+    const id = (await all(ops, run))[0]?.id ?? '';
+    await markSent(ops, lease, [{ ...sent, id }]);
+    await acquireLease(ops, lease.name, 'another', true);
+    await settleRequest(ops, lease, id, { state: 'planned', at, pointsBack: 1 });
+    await recordLosses(ops, { requestId: id, lease }, { at, reason: 'connection reset' });
+    expect(await ops.selectFrom('requests').select(['state', 'points']).execute()).toEqual([
+      { state: 'sent', points: '2' },
+    ]);
+    expect(await ops.selectFrom('lost_answers').select('attempt').execute()).toEqual([]);
+  });
+
   it('sends nothing that is settled', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
-    await settleRequest(ops, id, { state: 'failed', at, status: 422, error: 'no good' });
+    await settleRequest(ops, lease, id, { state: 'failed', at, status: 422, error: 'no good' });
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
-    await settleRequest(ops, id, { state: 'planned', at });
+    await settleRequest(ops, lease, id, { state: 'planned', at });
     expect(await countByState(ops, run)).toEqual({ failed: 1 });
   });
 
@@ -115,7 +129,7 @@ eachWarehouse('the ledger', (open) => {
     const id = (await all(ops, run))[0]?.id ?? '';
     await markSent(ops, lease, [{ ...sent, id }]);
     await store(ops, id, answer('[1]'));
-    for (const state of ['planned', 'failed', 'in_doubt'] as const) await settleRequest(ops, id, { state, at });
+    for (const state of ['planned', 'failed', 'in_doubt'] as const) await settleRequest(ops, lease, id, { state, at });
     expect(await countByState(ops, run)).toEqual({ stored: 1 });
   });
 });

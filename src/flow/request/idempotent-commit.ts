@@ -87,18 +87,14 @@ const exchangeRest = (
   });
 
 /** Records how an attempt at a sent request ended; exactly once, even if the connection is lost. */
-export async function settleIdempotently(
-  context: Omit<CommitContext, 'lease'>,
-  id: string,
-  settlement: Settlement,
-): Promise<void> {
+export async function settleIdempotently(context: CommitContext, id: string, settlement: Settlement): Promise<void> {
   await retryTransient(
     async (failures) =>
       failures === 0
-        ? settleRequest(context.ops, id, settlement)
+        ? settleRequest(context.ops, context.lease, id, settlement)
         : context.ops.transaction().execute(async (tx) => {
             const known = (await lockedRequests(tx, [id])).get(id);
-            if (known?.state === 'sent') await settleRequest(tx, id, settlement);
+            if (known?.state === 'sent') await settleRequest(tx, context.lease, id, settlement);
           }),
     context,
   );

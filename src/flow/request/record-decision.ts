@@ -96,8 +96,7 @@ async function recordFailure(
 ): Promise<SendEnd> {
   if (outcome.kind === 'unknown') {
     const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
-    const loss = { at: context.now(), reason: because, invocations };
-    await retryTransient(() => recordLosses(context.ops, { requestId: request.id }, loss), context);
+    await recordLoss(request, context, because, invocations);
   }
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   // An unavailable service says nothing about the input: the next run requests it again.
@@ -114,6 +113,17 @@ async function recordFailure(
   return { as: 'failed', because, next, wholeEndpoint: scope === 'endpoint' };
 }
 
+async function recordLoss(
+  { id: requestId }: SentRequest,
+  context: SendContext,
+  reason: string,
+  invocations: number,
+): Promise<void> {
+  const { ops, lease } = context;
+  const loss = { at: context.now(), reason, invocations };
+  await retryTransient(() => recordLosses(ops, { requestId, lease }, loss), context);
+}
+
 async function recordLostAnswer(
   request: SentRequest,
   context: SendContext,
@@ -121,8 +131,7 @@ async function recordLostAnswer(
 ): Promise<SendEnd | undefined> {
   const again = againAfterMs !== undefined;
   context.onLostAnswer(because, again);
-  const loss = { at: context.now(), reason: because, invocations: again ? 0 : 1 };
-  await retryTransient(() => recordLosses(context.ops, { requestId: request.id }, loss), context);
+  await recordLoss(request, context, because, again ? 0 : 1);
   await settleIdempotently(context, request.id, { state: 'in_doubt', at: context.now(), error: because });
   return again ? undefined : { as: 'in_doubt', because };
 }

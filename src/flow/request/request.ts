@@ -51,12 +51,13 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
     const endpointAnswered = context.endpointAnswered();
     const decided = decide(outcome, { ...attempt, endpointAnswered }, context.policy, context.random);
     if (endsTheRun(decided)) context.onStop();
-    const decision = await withoutForgottenNames(decided, context.ops, context);
     // Calls without a recorded outcome never exceed the concurrency limit. A slot with a stored answer passes on earlier:
     // its next holder waits for that commit.
-    const end = await recordDecision(request, context, result, decision).finally(slot.release);
+    const end = await withoutForgottenNames(decided, context.ops, context)
+      .then((decision) => recordDecision(request, context, result, decision))
+      .finally(slot.release);
     if (end) return end;
-    const { afterMs, paid } = waitOf(decision);
+    const { afterMs, paid } = waitOf(decided);
     attempt = {
       ...attempt,
       number: attempt.number + 1,
@@ -65,7 +66,7 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
     };
     try {
       await orAborted(context.sleep(afterMs, signal), signal);
-      if (decision.do === 'lost') reservation.settle((await context.findCost()) ?? reservation.points);
+      if (decided.do === 'lost') reservation.settle((await context.findCost()) ?? reservation.points);
     } finally {
       // An unknown cost counts as the greatest possible one.
       reservation.settle(reservation.points);

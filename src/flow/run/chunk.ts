@@ -102,21 +102,21 @@ export async function executeChunk(
   const held = keepLeaseAlive(ops, lease, effects.sleep, invocation.checkClock);
   try {
     const either = AbortSignal.any([signal, held.lost]);
-    if (known.state === 'open') {
-      const stop =
-        (await retryTransient(() => firstStop(ops, runId), effects)) ??
-        (await executeSegment(invocation, { definition, order, run: known.run, lease }, either));
-      if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
-      const left = await retryTransient(
-        () =>
-          ops.transaction().execute(async (tx) => {
-            await assertLease(tx, lease);
-            return endChunk(tx, { runId, number }, stop, effects.now());
-          }),
-        effects,
-      );
-      if (left > 0) return { as: 'done' };
-    }
+    const stop =
+      known.state === 'open'
+        ? await executeSegment(invocation, { definition, order, run: known.run, lease }, either)
+        : undefined;
+    if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
+    // A chunk that has ended stays as it is, but other chunks may still be open.
+    const open = await retryTransient(
+      () =>
+        ops.transaction().execute(async (tx) => {
+          await assertLease(tx, lease);
+          return endChunk(tx, { runId, number }, stop, effects.now());
+        }),
+      effects,
+    );
+    if (open > 0) return { as: 'done' };
     const checks = await checkWhole(invocation, { definition, order, run: known.run, lease }, either);
     return await conclude(invocation, { definition, order, lease, checks });
   } finally {
@@ -150,6 +150,7 @@ type HeldChunk = Pick<Parameters<typeof openSegment>[1], 'definition' | 'run' | 
   readonly order: ChunkOrder;
 };
 
+/** Executes the open requests of a chunk. If another chunk has stopped the run, only what was sent is settled. */
 async function executeSegment(
   invocation: Invocation,
   { definition, run, lease, order }: HeldChunk,
@@ -175,9 +176,10 @@ async function executeSegment(
       { ...effects, redactedBody },
     );
   await part.settle(signal);
-  const stop = await part.complete(signal);
+  const before = await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects);
+  const stop = before ? undefined : await part.complete(signal);
   if (signal.aborted) return 'aborted';
-  return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
+  return stop ? { exitCode: stop.exit, because: stop.because, next: stop.next } : before;
 }
 
 /** Runs the checks of the complete run. Outside the transaction that concludes it, because they may take long. */

@@ -212,7 +212,7 @@ class RunExecution {
     const failure = this.#isStopping() ? undefined : givenUpFailure(this.#lostBefore.get(request.requestKey));
     if (!failure) return false;
     await retryTransient(
-      () => settleRequest(this.#ops, request.id, { state: 'failed', at: context.now(), ...failure }),
+      () => settleRequest(this.#ops, context.lease, request.id, { state: 'failed', at: context.now(), ...failure }),
       context,
     );
     context.onEnded(0, 0);

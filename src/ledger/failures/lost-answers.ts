@@ -1,6 +1,7 @@
 /** Attempts with lost answers: listed when the loss is noticed, resolved when the request log shows their outcome. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { isLeaseHeld, type Lease } from '../lease.ts';
 import { isInScope, type RunScope } from '../run-scope.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -17,8 +18,11 @@ export interface LossRecord {
   readonly invocations?: number;
 }
 
-/** Which last attempts were lost: that of one request, or those of a run or chunk that were sent or in doubt. */
-export type LossScope = { readonly requestId: string } | { readonly part: RunScope };
+/**
+ * Which last attempts were lost: that of one request whose lease is still held, or those of a run or chunk that were sent
+ * or in doubt.
+ */
+export type LossScope = { readonly requestId: string; readonly lease: Lease } | { readonly part: RunScope };
 
 /**
  * Lists last attempts as lost, each at most once. Lost log reads are settled as unknown immediately, since looking for
@@ -68,7 +72,7 @@ export async function recordLosses(
         .where('attempts', '>', '0')
         .where('sent_at', 'is not', null);
       return 'requestId' in whose
-        ? lost.where('id', '=', whose.requestId)
+        ? lost.where('id', '=', whose.requestId).where(isLeaseHeld(whose.lease))
         : lost.where(isInScope(whose.part)).where('state', 'in', ['sent', 'in_doubt']);
     })
     .onConflict((conflict) => conflict.columns(['request_id', 'attempt']).doNothing())
