@@ -5,6 +5,7 @@ import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 import { BUSY, days, filings, inTable, inWorld, range } from './filings.ts';
+import { disturbedAt } from './crash.ts';
 import { rowsOf, select } from './rows.ts';
 import { configOf, only, type Scene, sceneIn } from './scene.ts';
 
@@ -45,6 +46,32 @@ describe('a window of days', () => {
          from sluice_ops.coverage where complete) d`,
     );
     expect(whole).toEqual({ days: 33, distinct: 33 });
+  });
+
+  it('has the parts of each full answer in its plan, also of stored ones, and if a signal ends the run', async () => {
+    const scene = await sceneIn(await open(), { size: { filings: 300_000, companies: 200 } });
+    const bought = filings(
+      'window: { from: 2026-02-13, to: 2026-02-13 }\n    max_age: 30d\n    split_by: { forms: [10-K, 10-Q, 8-K, "4"], location_codes: [CA, NY, TX, WA] }',
+    );
+    await scene.sync(bought);
+    scene.arrived();
+    const signal = new AbortController();
+    const point = { when: 'after', statement: /insert into "sluice_ops"."coverage"/, nth: 1 } as const;
+
+    await scene.sync(bought.replace('  filings:', '  again:'), {
+      warehouse: disturbedAt(scene.warehouse, point, () => signal.abort()),
+      signal: signal.signal,
+    });
+
+    expect(scene.arrived()).toEqual([]);
+    const served = (condition: string) =>
+      select(
+        scene.warehouse,
+        `select from sluice_ops.requests r join sluice_ops.answers a on a.id = r.answer_id
+        where r.sync = 'again' and r.state = 'fresh' and a.received >= a.asked and ${condition}`,
+      );
+    expect((await served('true')).length).toBeGreaterThan(1);
+    expect(await served('not exists (select from sluice_ops.requests p where p.parent_id = r.id)')).toEqual([]);
   });
 
   it('is requested again only from the lookback before its last complete day', async () => {

@@ -4,10 +4,8 @@
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import { EXIT } from '../../errors.ts';
-import type { Client } from '../../extract/client.ts';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
-import type { BudgetGuard } from '../../control/budget/local-budget.ts';
 import { type LedgerRequest, moveRequests, openRequests, settleRequest, triedRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { maxPointsOf } from '../../plan/pricing/price-book.ts';
@@ -19,36 +17,16 @@ import { openGroupCommit } from '../request/group-commit.ts';
 import { connectAhead } from './connect-ahead.ts';
 import { openStopController, type RunStop, type StopController } from './stop-controller.ts';
 import { openSplitter, type Splitter, splitPlanned } from '../split/splitter.ts';
-import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
-import type { Limiter } from '../../control/limiter/slot.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import { freshWithin, oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
 import { type Loader, openLoader, reportLoaded } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
-import type { PointsMeter } from '../points/ticket.ts';
 import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { type AnswerStore, type StoreContext, openAnswerStore } from './store-answers.ts';
+import type { ExecuteContext } from './execute-context.ts';
+import { type AnswerStore, openAnswerStore } from './store-answers.ts';
 import { openTaskGroup, type TaskGroup } from '../../async/task-group.ts';
-
-export interface ExecuteContext extends StoreContext {
-  readonly client: Client;
-  readonly retries: number;
-  readonly inFlight: number;
-  readonly budget: BudgetGuard;
-  readonly limiter: Limiter;
-  /** Enforces limits in true points; absent without such a limit. */
-  readonly meter?: PointsMeter | undefined;
-  readonly onLostAnswer: (because: string, again: boolean) => void;
-  /** Resolves a lost answer before its request is sent again; absent, the request is sent again immediately. */
-  readonly resolveLost?: ResolveLostAnswers | undefined;
-  /** False if the limit of requests does not allow this request; absent without a limit. */
-  readonly mayBegin?: ((request: Pick<LedgerRequest, 'id' | 'attempts'>) => boolean) | undefined;
-  readonly onSent: (sentAt: Date) => () => void;
-  /** Called after each request that ended, with its written rows and points. */
-  readonly onEnded: (rows: number, points: number) => void;
-}
 
 /** Requests that wait in memory for each concurrent call, and at least `AHEAD`. The rest waits in the ledger. */
 const AHEAD_EACH = 2;
@@ -135,11 +113,19 @@ class RunExecution {
     await this.#handleAll().catch(this.#controller.fail);
     await this.#connected;
     await this.#requests.waitUntil(this.#isIdle);
+    if (!this.#controller.hasFailed()) await this.#loadRest();
     await this.#reservations.close();
     const stop = this.#controller.result();
     if (this.#isEndpointRefused)
       await retryTransient(() => moveRequests(this.#ops, this.#context.run, ['planned'], 'skipped'), this.#context);
     return stop;
+  }
+
+  /** A part that a stored answer serves is not complete before the parts of that answer are planned, also if the run stops. */
+  async #loadRest(): Promise<void> {
+    let loaded: number;
+    do loaded = await this.#loader.loadWaiting();
+    while (loaded > 0);
   }
 
   /** Handles the open requests of the run, page by page, until the ledger has no more and none can follow. */

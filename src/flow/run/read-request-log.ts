@@ -18,7 +18,8 @@ import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Effects } from '../effects.ts';
-import { type ExecuteContext, executeRun } from './execute.ts';
+import { executeRun } from './execute.ts';
+import type { ExecuteContext } from './execute-context.ts';
 import type { RunStop } from './stop-controller.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 

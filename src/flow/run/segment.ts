@@ -11,7 +11,8 @@ import { recordSpool } from '../../recovery/spool/run-spools.ts';
 import { maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
-import { type ExecuteContext, executeRun, loadWaiting } from './execute.ts';
+import { executeRun, loadWaiting } from './execute.ts';
+import type { ExecuteContext } from './execute-context.ts';
 import type { RunStop } from './stop-controller.ts';
 import { splitNotices } from '../split/split-notices.ts';
 import {
