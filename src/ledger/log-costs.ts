@@ -61,18 +61,17 @@ export async function outstandingBeside(
 /** Most requests that are read together to learn a price. */
 const MOST_UNCONFIRMED = 100;
 
-/** Returns the newest requests of a sync since an instant that cost points and that the log does not confirm. */
+/** Returns the newest requests since an instant that cost points and that the log does not confirm. */
 export async function unconfirmedRequests(
   books: ReconcileDb,
-  sync: string,
   since: Date,
-): Promise<readonly { readonly id: string; readonly points: number; readonly sentAt: Date }[]> {
+): Promise<readonly { readonly id: string; readonly sync: string; readonly points: number; readonly sentAt: Date }[]> {
   const { requests } = reconcileTables(books);
-  const { rows } = await sql<{ id: string; points: string; sent_at: Date }>`
-    select id::text as id, points, sent_at from ${requests}
-    where sync = ${sync} and sent_at >= ${instant(since)} and charged is null and points > 0
+  const { rows } = await sql<{ id: string; sync: string; points: string; sent_at: Date }>`
+    select id::text as id, sync, points, sent_at from ${requests}
+    where endpoint <> ${LOG_ENDPOINT} and sent_at >= ${instant(since)} and charged is null and points > 0
     order by sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(books.db);
-  return rows.map((it) => ({ id: it.id, points: Number(it.points), sentAt: it.sent_at }));
+  return rows.map(({ sent_at: sentAt, ...it }) => ({ ...it, points: Number(it.points), sentAt }));
 }
 
 /** Returns the points that requests may cost which ran at an instant, without those that the log has confirmed since. */

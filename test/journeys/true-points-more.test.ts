@@ -36,6 +36,30 @@ describe('points', () => {
     expect(service.calls()).toBe(before);
   });
 
+  it('of interrupted runs whose price rose count against a limit per day, also for another sync', async () => {
+    let stop = new AbortController();
+    let stopAt = 1000;
+    const service = await pricedService({
+      price: (nth) => (nth <= 3 ? 1 : 10),
+      onCall: (nth) => (nth === stopAt ? stop.abort() : undefined),
+    });
+    const warehouse = await open();
+    const budget = '{ per_day: 100 }';
+    await spend(service, warehouse, { budget, inputs: 3 });
+    service.clock.advance(1000);
+
+    for (const name of ['users', 'others', 'users']) {
+      stop = new AbortController();
+      stopAt = service.calls() + 8;
+      const syncs = `  ${name}: { endpoint: microblog.user, for_each: { user: [${Array.from({ length: 60 }, (_, at) => `${name}${at}`).join(', ')}] } }`;
+      await spend(service, warehouse, { budget, syncs, inFlight: 2, signal: stop.signal });
+      service.clock.advance(1000);
+    }
+
+    expect(service.spent()).toBeGreaterThan(80);
+    expect(service.spent()).toBeLessThanOrEqual(100 + 2 * 10);
+  });
+
   it('of a run that is continued are shown for this invocation and for the run', async () => {
     const service = await pricedService({ price: () => 1 });
     const warehouse = await open();

@@ -27,7 +27,12 @@ export interface BudgetGuard {
 export interface MeteredBudget extends BudgetGuard {
   /** Adds points to every limit, even beyond it; negative releases points. */
   readonly add: (points: number) => Promise<void>;
-  /** Adds points of requests that earlier invocations sent, to the limits that count those too. */
+  /** Some limit also counts requests of earlier invocations. */
+  readonly countsEarlier: boolean;
+  /**
+   * Counts what earlier requests cost in addition, once the ledger has it, in the limits that count those too: `points` for
+   * the requests of this sync.
+   */
   readonly addEarlier: (points: number) => Promise<void>;
   /** Returns the limit with the smallest remainder for each run; undefined without limits. */
   readonly tightest: () => Promise<Limit | undefined>;
@@ -74,6 +79,7 @@ export function openBudget(limits: readonly Limit[]): MeteredBudget {
     add: async (points) => {
       reserved += points;
     },
+    countsEarlier: false,
     addEarlier: async () => undefined,
     tightest: async () => tightestOf(limits.map((limit) => ({ ...limit, spent: limit.spent + reserved }))),
   };
@@ -85,6 +91,7 @@ export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): Metere
     await first.add(points);
     await second.add(points);
   },
+  countsEarlier: first.countsEarlier || second.countsEarlier,
   addEarlier: async (points) => {
     await first.addEarlier(points);
     await second.addEarlier(points);

@@ -112,7 +112,9 @@ export function openSharedBudget(
       return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
     },
     add,
-    addEarlier: add,
+    countsEarlier: true,
+    // The rows of a period become at least what the ledger has.
+    addEarlier: async () => void (await limitsNow(true)),
     reserve: async (points) => {
       for (let isGone = false; ; isGone = true) {
         const limits = await limitsNow(isGone);

@@ -39,6 +39,7 @@ export function openSpendingCap(what: string, cap: number): SpendingCap {
   return {
     budget: {
       ...budget,
+      countsEarlier: true,
       addEarlier: async (points) => {
         const known = Math.min(assumed, points);
         assumed -= known;

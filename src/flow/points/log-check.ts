@@ -138,21 +138,22 @@ export class LogCheck {
   }
 
   /**
-   * Reads the log from the oldest recent request of the sync on that it has not confirmed. Returns the points of the reading,
-   * and the excess of what these requests cost over what the ledger counted; undefined if there is no such request.
+   * Reads the log from the oldest recent request on that it has not confirmed. Returns the points of the reading, and the
+   * excess of what these requests of the sync cost over what the ledger counted; undefined if there is no such request.
    */
   async confirmEarlier(signal: AbortSignal): Promise<{ readonly points: number; readonly excess: number } | undefined> {
     const { warehouse, definition, run, now } = this.#context;
     // Other workers of a shared run confirm their own requests.
     if (run.chunk !== undefined) return undefined;
     const since = new Date(now().getTime() - DAY_MS);
-    const earlier = await this.#retry(() => unconfirmedRequests(warehouse, definition.name, since));
+    const earlier = await this.#retry(() => unconfirmedRequests(warehouse, since));
     if (earlier.length === 0) return undefined;
     const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
     const { points } = await this.#readSince(firstSentMs, 'all', signal);
-    const confirmed = await this.costs(earlier.map(({ id }) => id));
+    const own = earlier.filter(({ sync }) => sync === definition.name);
+    const confirmed = await this.costs(own.map(({ id }) => id));
     // A lower cost releases nothing, because the limits of this invocation did not count these requests.
-    const excess = earlier.map((it) => Math.max(0, (confirmed.get(it.id)?.charged ?? 0) - it.points));
+    const excess = own.map((it) => Math.max(0, (confirmed.get(it.id)?.charged ?? 0) - it.points));
     return { points, excess: excess.reduce((sum, it) => sum + it, 0) };
   }
 

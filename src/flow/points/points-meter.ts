@@ -130,13 +130,14 @@ export class TruePointsMeter implements PointsMeter {
       }
       if (!this.#isUnreadable) await this.#learnBalance();
     }
-    if (this.#isProbing() && !this.#isUnreadable) await this.#confirmEarlier(signal);
+    const confirmsEarlier = this.#isProbing() || budget.countsEarlier;
+    if (confirmsEarlier && !this.#isUnreadable) await this.#confirmEarlier(signal);
     await this.#measure();
   }
 
   /**
-   * Confirms what interrupted invocations sent at a guessed price. Otherwise each interrupted invocation could send one call
-   * more at that guess, and none would learn the price.
+   * Confirms what interrupted invocations sent. Otherwise each of them could send calls at a guess or at a price that has
+   * risen, and none would learn the price.
    */
   async #confirmEarlier(signal: AbortSignal): Promise<void> {
     const { budget, check } = this.#it;
