@@ -358,6 +358,14 @@ const respondKeyless: Respond = ({ endpoint }) => {
   };
 };
 
+/** Profiles of two networks with the same name. */
+const NAMESAKES = `${service()}
+syncs:
+  photos: { endpoint: photoshare.user.posts, for_each: { user: [river_coffee] }, request: { count: 12 } }
+  photographers: { endpoint: photoshare.user, for_each: { user: [river_coffee] } }
+  microbloggers: { endpoint: microblog.user, for_each: { user: [river_coffee] } }
+`;
+
 it('an erasure changes every text that the digests which it leaves would change', () => {
   const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
   const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
@@ -608,6 +616,22 @@ anyWarehouse('forgetting', (open, kind) => {
     const [again, school] = posts('good', {}, by('other', 'mine'), { industry_full: {} });
     for (const [index, batch] of [again, school].entries())
       expect(batch && (await loadBatch(warehouse, batch, 9 + index))).toMatchObject({ loaded: 0 });
+  }, 120_000);
+
+  it('keeps the bridge rows of a person with the same name on another network', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    expect((await scene.sync(NAMESAKES)).exitCode).toBe(0);
+    const bridge = () => select(warehouse, 'select user_asked, post_id from sluice.photoshare_user_posts order by 2');
+    const before = await bridge();
+    expect(before).toContainEqual(expect.objectContaining({ user_asked: 'river_coffee' }));
+
+    await forgetIn(scene, await entityIn(warehouse, 'microblog_users', 'true'));
+
+    expect(await bridge()).toEqual(before);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    await forgetIn(scene, await entityIn(warehouse, 'photoshare_users', "alias = 'river_coffee'"));
+    expect(await bridge()).toEqual([]);
   }, 120_000);
 
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {

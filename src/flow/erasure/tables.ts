@@ -1,5 +1,6 @@
 /** Removes an entity from the tables: its row with all dependent rows, and its data in other rows. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
+import { catalog } from '../../service/catalog.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
@@ -209,7 +210,8 @@ async function eraseTies(
   const requested = referenceColumnNames(table.resource.noun, table.key);
   if (requested.every((column) => questionKey.includes(column))) await remove(keyEquals(requested, key));
   // Bridges that keep the requested text hold names in any spelling.
-  for (const column of questionKey.filter((it) => it.endsWith('_asked'))) {
+  const isNamed = catalog.some((it) => it.bridge?.table === name && it.naming?.resource() === table.resource);
+  for (const column of questionKey.filter((it) => isNamed && it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
       select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
     for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(keyEquals([column], [text]));
