@@ -634,6 +634,37 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await bridge()).toEqual([]);
   }, 120_000);
 
+  it('keeps what the log says of a reference whose URN has the same value and another type', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const by = (type: string, value: string) => ({ urn: { type, value }, name: `${type} ${value}` });
+    const posts = (authors: Readonly<Record<string, object>>) =>
+      batchOf(
+        'pronet.post.reposts',
+        { urn: { type: 'activity', value: '1' }, count: 9 },
+        Object.entries(authors).map(([value, author]) => ({ urn: { type: 'activity', value }, author })),
+      );
+    const [person, school, company] = [by('fsd_profile', 'u'), by('school', '1009'), by('fsd_company', '1009')];
+    const rounds = [
+      { school, company, both: company },
+      { school: person, company: person, both: school },
+    ];
+    for (const [index, authors] of rounds.entries()) await loadBatch(warehouse, posts(authors), index + 1);
+
+    await forgetIn(scene, { table: 'pronet_companies', key: ['fsd_company', '1009'] });
+
+    expect(
+      await select(
+        warehouse,
+        `select post_urn_value as post, attribute, from_value from sluice.pronet_post_changes
+        where attribute in ('author_name', 'author_urn_value') order by 1, 2`,
+      ),
+    ).toEqual([
+      { post: 'school', attribute: 'author_name', from_value: 'school 1009' },
+      { post: 'school', attribute: 'author_urn_value', from_value: '1009' },
+    ]);
+  }, 120_000);
+
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await sceneIn(await open()));
     const { warehouse } = scene;

@@ -111,7 +111,7 @@ async function eraseReferences(
       const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
       touched.note(
         root.changes.name,
-        await eraseLoggedReference(db, schema, root.changes, { columns, all, path, key, ids }),
+        await eraseLoggedReference(db, schema, root.changes, { of: root, columns, all, path, key, ids }),
       );
     }
   }
@@ -146,6 +146,7 @@ async function refersTo(
 
 /** A reference to the erased entity: its columns, all columns and the path about it, its key, and the rows that hold it now. */
 interface LoggedReference {
+  readonly of: RootTable;
   readonly columns: readonly string[];
   readonly all: readonly string[];
   readonly path: readonly string[];
@@ -158,10 +159,20 @@ async function eraseLoggedReference(
   db: QueryExecutorProvider,
   schema: string,
   log: ChangeTable,
-  { columns, all, path, key, ids }: LoggedReference,
+  { of, columns, all, path, key, ids }: LoggedReference,
 ): Promise<number> {
   const isSame = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}`);
-  const value = key.at(-1) ?? '';
+  const isRow = log.entityKey.map((name, index) => sql`r.${sql.ref(of.key[index] ?? '')} = c.${sql.ref(name)}`);
+  // The log has a part of the key only from its first change on.
+  const had = columns.map((column, index) => {
+    const part = key[index] ?? '';
+    return sql`(exists (
+      select from ${tableId(schema, log.name)} o
+      where ${sql.join(isSame, sql` and `)} and o.attribute = ${column} and ${part} in (o.from_value, o.to_value)
+    ) or exists (
+      select from ${tableId(schema, of.name)} r where ${sql.join(isRow, sql` and `)} and r.${sql.ref(column)} = ${part}
+    ))`;
+  });
   const current = rowsFrom(
     ids,
     Object.fromEntries(
@@ -170,11 +181,7 @@ async function eraseLoggedReference(
   );
   const isCurrent = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}::text`);
   const refers = sql`(
-    exists (
-      select from ${tableId(schema, log.name)} o
-      where ${sql.join(isSame, sql` and `)} and o.attribute = ${columns.at(-1) ?? ''}
-        and ${value} in (o.from_value, o.to_value)
-    ) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
+    (${sql.join(had, sql` and `)}) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
   )`;
   const logged = sql`c.attribute = 'extra' and ${refers}`;
   await eraseExtra(db, { schema, name: log.name }, ['from_value', 'to_value'], path, logged);
