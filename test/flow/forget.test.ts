@@ -366,6 +366,22 @@ syncs:
   microbloggers: { endpoint: microblog.user, for_each: { user: [river_coffee] } }
 `;
 
+/** A person with a short alias, whom unknown fields of others describe: a person, and a member of a group. */
+const UNKNOWN = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: engineer, count: 9 } }
+  groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
+`;
+
+const respondWithUnknownFields = ({ endpoint }: Parameters<Respond>[0], day: number): ReturnType<Respond> => {
+  const person = (value: string, alias: string) => ({ urn: { type: 'fsd_profile', value }, alias, name: alias });
+  const partner = { alias: 'bo_k', headline: day === 0 ? 'zq former' : 'zq headline' };
+  if (endpoint === 'pronet.search.users')
+    return { body: [person('ACoQ7', 'bo_k'), { ...person('ACoQ8', 'lena_k'), partner, mood: day }] };
+  const member = { user: { ...person('ACoQ8', 'lena_k'), partner }, role: 'owner', invited_by: 'bo_k' };
+  return { body: [{ urn: { type: 'group', value: '1001' }, name: 'g', url: 'g', member_count: 1, members: [member] }] };
+};
+
 it('an erasure changes every text that the digests which it leaves would change', () => {
   const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
   const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
@@ -663,6 +679,26 @@ anyWarehouse('forgetting', (open, kind) => {
       { post: 'school', attribute: 'author_name', from_value: 'school 1009' },
       { post: 'school', attribute: 'author_urn_value', from_value: '1009' },
     ]);
+  }, 120_000);
+
+  it('removes the entity from unknown fields of other rows and from their logs, as from the answers', async () => {
+    let day = 0;
+    const scene = await sceneIn(await open(), { respond: (request) => respondWithUnknownFields(request, day) });
+    const { warehouse } = scene;
+    for (; day < 2; day += 1) {
+      expect((await scene.sync(UNKNOWN)).exitCode).toBe(0);
+      scene.clock.advance(DAY_MS + 1000);
+    }
+
+    await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] });
+
+    expect(await tracesOf(warehouse, ['bo_k', 'zq headline', 'zq former'])).toEqual([]);
+    const content = await rowsOf(warehouse, CONTENT);
+    expect(content['pronet_user_changes']).toHaveLength(1);
+    expect(content['pronet_group_member_changes']).toBeUndefined();
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
   }, 120_000);
 
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
