@@ -382,6 +382,22 @@ const respondWithUnknownFields = ({ endpoint }: Parameters<Respond>[0], day: num
   return { body: [{ urn: { type: 'group', value: '1001' }, name: 'g', url: 'g', member_count: 1, members: [member] }] };
 };
 
+/** The schools of a person with a short alias, which is in the request too. */
+const SCHOOLS = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: engineer, count: 9 } }
+  schools:
+    endpoint: pronet.user.education
+    for_each: [{ urn: "fsd_profile:ACoQ7", alias: satyan }, { urn: "fsd_profile:ACoQ8", alias: lena_k }]
+    request: { count: 100 }
+`;
+
+const respondWithSchool = (endpoint: string): ReturnType<Respond> => {
+  if (endpoint === 'pronet.search.users')
+    return { body: [{ urn: { type: 'fsd_profile', value: 'ACoQ7' }, alias: 'satyan', name: 'Satya N' }] };
+  return { body: [{ company: { urn: { type: 'school', value: '9' }, name: 'a school' }, major: 'a major' }] };
+};
+
 it('an erasure changes every text that the digests which it leaves would change', () => {
   const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
   const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
@@ -699,6 +715,21 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
+  }, 120_000);
+
+  it('removes a short alias from each field of a request for the entity, and of the inputs', async () => {
+    const scene = await sceneIn(await open(), { respond: ({ endpoint }) => respondWithSchool(endpoint) });
+    const { warehouse } = scene;
+    expect((await scene.sync(SCHOOLS)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, ['satyan'])).not.toEqual([]);
+
+    expect(await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] })).toMatchObject({ requests: 1 });
+
+    expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    scene.clock.advance(DAY_MS);
+    expect((await scene.sync(SCHOOLS)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
   }, 120_000);
 
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
