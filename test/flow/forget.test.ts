@@ -666,6 +666,22 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await bridge()).toEqual([]);
   }, 120_000);
 
+  it('removes bridge rows of another network if nobody there is known by the name', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => (endpoint === 'photoshare.user.posts' ? { body: [{ id: '1' }] } : undefined),
+    });
+    const { warehouse } = scene;
+    expect((await scene.sync(NAMESAKES, { names: ['photos', 'microbloggers'] })).exitCode).toBe(0);
+    const { texts, ...entity } = await entityIn(warehouse, 'microblog_users', 'true');
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ rows: { photoshare_user_posts: 1 } });
+
+    expect(await tracesOf(warehouse, texts)).toEqual([]);
+    const content = await rowsOf(warehouse, CONTENT);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
+  }, 120_000);
+
   it('keeps what the log says of a reference whose URN has the same value and another type', async () => {
     const scene = await sceneIn(await open());
     const { warehouse } = scene;
@@ -723,7 +739,9 @@ anyWarehouse('forgetting', (open, kind) => {
     expect((await scene.sync(SCHOOLS)).exitCode).toBe(0);
     expect(await tracesOf(warehouse, ['satyan'])).not.toEqual([]);
 
-    expect(await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] })).toMatchObject({ requests: 1 });
+    expect(await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] })).toMatchObject({
+      requests: 1,
+    });
 
     expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });

@@ -1,6 +1,8 @@
 /** Removes an entity from the tables: its row with all dependent rows, and its data in other rows. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { catalog } from '../../service/catalog.ts';
+import { cleanText } from '../../normalize/erasure/clean.ts';
+import { isPseudonym } from '../../service/names/forgotten.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
@@ -218,10 +220,14 @@ async function eraseTies(
   if (requested.every((column) => questionKey.includes(column))) await remove(keyEquals(requested, key));
   // Bridges that keep the requested text hold names in any spelling.
   const isNamed = catalog.some((it) => it.bridge?.table === name && it.naming?.resource() === table.resource);
-  for (const column of questionKey.filter((it) => isNamed && it.endsWith('_asked'))) {
+  for (const column of questionKey.filter((it) => it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
       select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
-    for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(keyEquals([column], [text]));
+    for (const { text } of rows) {
+      // In the ledger, a text that identifies only the entity becomes a pseudonym, which has no bridge rows.
+      const isOnlyIts = isPseudonym(cleanText(text, { forgotten }));
+      if (isOnlyIts || (isNamed && forgotten.isName(table.name, text))) await remove(keyEquals([column], [text]));
+    }
   }
   const more = requested.filter((column) => bridge.more && column in bridge.more);
   const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];
