@@ -358,6 +358,46 @@ const respondKeyless: Respond = ({ endpoint }) => {
   };
 };
 
+/** Profiles of two networks with the same name. */
+const NAMESAKES = `${service()}
+syncs:
+  photos: { endpoint: photoshare.user.posts, for_each: { user: [river_coffee] }, request: { count: 12 } }
+  photographers: { endpoint: photoshare.user, for_each: { user: [river_coffee] } }
+  microbloggers: { endpoint: microblog.user, for_each: { user: [river_coffee] } }
+`;
+
+/** A person with a short alias, whom unknown fields of others describe: a person, and a member of a group. */
+const UNKNOWN = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: engineer, count: 9 } }
+  groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
+`;
+
+const respondWithUnknownFields = ({ endpoint }: Parameters<Respond>[0], day: number): ReturnType<Respond> => {
+  const person = (value: string, alias: string) => ({ urn: { type: 'fsd_profile', value }, alias, name: alias });
+  const partner = { alias: 'bo_k', headline: day === 0 ? 'zq former' : 'zq headline' };
+  if (endpoint === 'pronet.search.users')
+    return { body: [person('ACoQ7', 'bo_k'), { ...person('ACoQ8', 'lena_k'), partner, mood: day }] };
+  const member = { user: { ...person('ACoQ8', 'lena_k'), partner }, role: 'owner', invited_by: 'bo_k' };
+  return { body: [{ urn: { type: 'group', value: '1001' }, name: 'g', url: 'g', member_count: 1, members: [member] }] };
+};
+
+/** The schools of a person with a short alias, which is in the request too. */
+const SCHOOLS = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: engineer, count: 9 } }
+  schools:
+    endpoint: pronet.user.education
+    for_each: [{ urn: "fsd_profile:ACoQ7", alias: satyan }, { urn: "fsd_profile:ACoQ8", alias: lena_k }]
+    request: { count: 100 }
+`;
+
+const respondWithSchool = (endpoint: string): ReturnType<Respond> => {
+  if (endpoint === 'pronet.search.users')
+    return { body: [{ urn: { type: 'fsd_profile', value: 'ACoQ7' }, alias: 'satyan', name: 'Satya N' }] };
+  return { body: [{ company: { urn: { type: 'school', value: '9' }, name: 'a school' }, major: 'a major' }] };
+};
+
 it('an erasure changes every text that the digests which it leaves would change', () => {
   const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
   const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
@@ -608,6 +648,106 @@ anyWarehouse('forgetting', (open, kind) => {
     const [again, school] = posts('good', {}, by('other', 'mine'), { industry_full: {} });
     for (const [index, batch] of [again, school].entries())
       expect(batch && (await loadBatch(warehouse, batch, 9 + index))).toMatchObject({ loaded: 0 });
+  }, 120_000);
+
+  it('keeps the bridge rows of a person with the same name on another network', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    expect((await scene.sync(NAMESAKES)).exitCode).toBe(0);
+    const bridge = () => select(warehouse, 'select user_asked, post_id from sluice.photoshare_user_posts order by 2');
+    const before = await bridge();
+    expect(before).toContainEqual(expect.objectContaining({ user_asked: 'river_coffee' }));
+
+    await forgetIn(scene, await entityIn(warehouse, 'microblog_users', 'true'));
+
+    expect(await bridge()).toEqual(before);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    await forgetIn(scene, await entityIn(warehouse, 'photoshare_users', "alias = 'river_coffee'"));
+    expect(await bridge()).toEqual([]);
+  }, 120_000);
+
+  it('removes bridge rows of another network if nobody there is known by the name', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) => (endpoint === 'photoshare.user.posts' ? { body: [{ id: '1' }] } : undefined),
+    });
+    const { warehouse } = scene;
+    expect((await scene.sync(NAMESAKES, { names: ['photos', 'microbloggers'] })).exitCode).toBe(0);
+    const { texts, ...entity } = await entityIn(warehouse, 'microblog_users', 'true');
+
+    expect(await forgetIn(scene, entity)).toMatchObject({ rows: { photoshare_user_posts: 1 } });
+
+    expect(await tracesOf(warehouse, texts)).toEqual([]);
+    const content = await rowsOf(warehouse, CONTENT);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
+  }, 120_000);
+
+  it('keeps what the log says of a reference whose URN has the same value and another type', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const by = (type: string, value: string) => ({ urn: { type, value }, name: `${type} ${value}` });
+    const posts = (authors: Readonly<Record<string, object>>) =>
+      batchOf(
+        'pronet.post.reposts',
+        { urn: { type: 'activity', value: '1' }, count: 9 },
+        Object.entries(authors).map(([value, author]) => ({ urn: { type: 'activity', value }, author })),
+      );
+    const [person, school, company] = [by('fsd_profile', 'u'), by('school', '1009'), by('fsd_company', '1009')];
+    const rounds = [
+      { school, company, both: company },
+      { school: person, company: person, both: school },
+    ];
+    for (const [index, authors] of rounds.entries()) await loadBatch(warehouse, posts(authors), index + 1);
+
+    await forgetIn(scene, { table: 'pronet_companies', key: ['fsd_company', '1009'] });
+
+    expect(
+      await select(
+        warehouse,
+        `select post_urn_value as post, attribute, from_value from sluice.pronet_post_changes
+        where attribute in ('author_name', 'author_urn_value') order by 1, 2`,
+      ),
+    ).toEqual([
+      { post: 'school', attribute: 'author_name', from_value: 'school 1009' },
+      { post: 'school', attribute: 'author_urn_value', from_value: '1009' },
+    ]);
+  }, 120_000);
+
+  it('removes the entity from unknown fields of other rows and from their logs, as from the answers', async () => {
+    let day = 0;
+    const scene = await sceneIn(await open(), { respond: (request) => respondWithUnknownFields(request, day) });
+    const { warehouse } = scene;
+    for (; day < 2; day += 1) {
+      expect((await scene.sync(UNKNOWN)).exitCode).toBe(0);
+      scene.clock.advance(DAY_MS + 1000);
+    }
+
+    await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] });
+
+    expect(await tracesOf(warehouse, ['bo_k', 'zq headline', 'zq former'])).toEqual([]);
+    const content = await rowsOf(warehouse, CONTENT);
+    expect(content['pronet_user_changes']).toHaveLength(1);
+    expect(content['pronet_group_member_changes']).toBeUndefined();
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
+  }, 120_000);
+
+  it('removes a short alias from each field of a request for the entity, and of the inputs', async () => {
+    const scene = await sceneIn(await open(), { respond: ({ endpoint }) => respondWithSchool(endpoint) });
+    const { warehouse } = scene;
+    expect((await scene.sync(SCHOOLS)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, ['satyan'])).not.toEqual([]);
+
+    expect(await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] })).toMatchObject({
+      requests: 1,
+    });
+
+    expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    scene.clock.advance(DAY_MS);
+    expect((await scene.sync(SCHOOLS)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
   }, 120_000);
 
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {

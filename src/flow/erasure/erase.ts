@@ -12,7 +12,7 @@ import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
 import { eraseFromDrift } from './drift.ts';
 import { eraseFromJobs } from './jobs.ts';
-import { eraseFromLists } from './lists.ts';
+import { eraseFromUndeclared } from './undeclared.ts';
 import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type TouchedRows } from './tables.ts';
@@ -88,7 +88,7 @@ export async function eraseIn(
   const answers = await answersTo(ops, askers);
   await eraseFromPresence(db, warehouse, target, answers);
   await eraseRows(db, warehouse, { target, search }, answers, touched);
-  await eraseFromLists(db, warehouse.schema, search, touched);
+  await eraseFromUndeclared(db, warehouse.schema, search, touched);
   // A key without salt could be computed from the name. Each erasure has keys of its own, because an entity that may
   // return is requested again, and can be forgotten again.
   const erasure = newId();

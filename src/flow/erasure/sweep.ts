@@ -1,5 +1,5 @@
-/** Removes an entity's names from every text and JSON value of both schemas, whatever the column. */
-import { type QueryExecutorProvider, sql } from 'kysely';
+/** Removes an entity's names from every text of both schemas, and from the JSON of the operations schema. */
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
@@ -7,7 +7,8 @@ import { SHORTEST_TRACE } from '../../service/names/traces.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { operationsTables } from '../../warehouse/schema/operations.ts';
-import { tables } from '../../warehouse/schema/tables.ts';
+import { rootTables, tables } from '../../warehouse/schema/tables.ts';
+import type { Table } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
 import { tableId, type ErasureSearch } from './target.ts';
@@ -30,26 +31,34 @@ interface Swept {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** The rows to sweep, with the alias `t`. */
+  readonly where?: RawBuilder<boolean>;
   /** The key columns of the root row that stores the digest of these texts. */
   readonly keep: readonly string[];
   readonly changes?: (key: readonly string[]) => void;
 }
 
-/** Rewrites the texts that contain a name. Keys and references stay, because they belong to other entities. */
+/**
+ * Rewrites the texts that contain a name. Keys and references stay, because they belong to other entities. Other code
+ * rewrites the JSON of analyst tables.
+ */
 export async function sweep(
   db: QueryExecutorProvider,
   { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
   search: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {
+  const logging = rootTables.flatMap((root) => [root, ...root.children]);
   for (const table of tables) {
     const isHashed = table.kind === 'root' || table.kind === 'child';
     const root = isHashed ? parentOf(table) : undefined;
+    const logged = logging.find(({ changes }) => changes?.name === table.name);
     const held = new Set([...table.key, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
     await sweepTable(db, search, touched, {
       schema,
       name: table.name,
-      columns: table.columns.filter(({ name }) => !held.has(name) && !name.startsWith('_')),
+      columns: table.columns.filter(({ name, type }) => type !== 'jsonb' && !held.has(name) && !name.startsWith('_')),
+      ...(logged && { where: sql<boolean>`t.attribute <> all(${arrayLiteral(jsonColumnsOf(logged))}::text[])` }),
       keep:
         root === undefined
           ? []
@@ -83,7 +92,7 @@ async function sweepTable(
   const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
   const { rows } = await sql<Record<string, string | null>>`
     select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${tableId(table.schema, table.name)} t
-    where exists (
+    where ${table.where ?? sql`true`} and exists (
       select from unnest(${arrayLiteral(hints.map(longestPlainPart))}::text[]) as u(hint)
       where position(hint in concat_ws(' ', ${joined})) > 0)`.execute(db);
   for (const row of rows) {
@@ -107,6 +116,10 @@ function cleanJson(text: string, forgotten: ErasureSearch['forgotten']): string 
   const after = cleaned(value, { forgotten });
   return after === value ? text : canonicalJson(after);
 }
+
+/** The columns of an analyst table with JSON from answers. */
+export const jsonColumnsOf = ({ columns }: Table): readonly string[] =>
+  columns.filter(({ name, type }) => type === 'jsonb' && !name.startsWith('_')).map(({ name }) => name);
 
 /** The longest part of a text that JSON writes without escapes. */
 export const longestPlainPart = (text: string): string =>

@@ -1,5 +1,8 @@
 /** Removes an entity from the tables: its row with all dependent rows, and its data in other rows. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
+import { catalog } from '../../service/catalog.ts';
+import { cleanText } from '../../normalize/erasure/clean.ts';
+import { isPseudonym } from '../../service/names/forgotten.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
@@ -110,7 +113,7 @@ async function eraseReferences(
       const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
       touched.note(
         root.changes.name,
-        await eraseLoggedReference(db, schema, root.changes, { columns, all, path, key, ids }),
+        await eraseLoggedReference(db, schema, root.changes, { of: root, columns, all, path, key, ids }),
       );
     }
   }
@@ -145,6 +148,7 @@ async function refersTo(
 
 /** A reference to the erased entity: its columns, all columns and the path about it, its key, and the rows that hold it now. */
 interface LoggedReference {
+  readonly of: RootTable;
   readonly columns: readonly string[];
   readonly all: readonly string[];
   readonly path: readonly string[];
@@ -157,10 +161,20 @@ async function eraseLoggedReference(
   db: QueryExecutorProvider,
   schema: string,
   log: ChangeTable,
-  { columns, all, path, key, ids }: LoggedReference,
+  { of, columns, all, path, key, ids }: LoggedReference,
 ): Promise<number> {
   const isSame = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}`);
-  const value = key.at(-1) ?? '';
+  const isRow = log.entityKey.map((name, index) => sql`r.${sql.ref(of.key[index] ?? '')} = c.${sql.ref(name)}`);
+  // The log has a part of the key only from its first change on.
+  const had = columns.map((column, index) => {
+    const part = key[index] ?? '';
+    return sql`(exists (
+      select from ${tableId(schema, log.name)} o
+      where ${sql.join(isSame, sql` and `)} and o.attribute = ${column} and ${part} in (o.from_value, o.to_value)
+    ) or exists (
+      select from ${tableId(schema, of.name)} r where ${sql.join(isRow, sql` and `)} and r.${sql.ref(column)} = ${part}
+    ))`;
+  });
   const current = rowsFrom(
     ids,
     Object.fromEntries(
@@ -169,11 +183,7 @@ async function eraseLoggedReference(
   );
   const isCurrent = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}::text`);
   const refers = sql`(
-    exists (
-      select from ${tableId(schema, log.name)} o
-      where ${sql.join(isSame, sql` and `)} and o.attribute = ${columns.at(-1) ?? ''}
-        and ${value} in (o.from_value, o.to_value)
-    ) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
+    (${sql.join(had, sql` and `)}) or exists (select from ${current} o where ${sql.join(isCurrent, sql` and `)})
   )`;
   const logged = sql`c.attribute = 'extra' and ${refers}`;
   await eraseExtra(db, { schema, name: log.name }, ['from_value', 'to_value'], path, logged);
@@ -209,10 +219,15 @@ async function eraseTies(
   const requested = referenceColumnNames(table.resource.noun, table.key);
   if (requested.every((column) => questionKey.includes(column))) await remove(keyEquals(requested, key));
   // Bridges that keep the requested text hold names in any spelling.
+  const isNamed = catalog.some((it) => it.bridge?.table === name && it.naming?.resource() === table.resource);
   for (const column of questionKey.filter((it) => it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
       select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
-    for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(keyEquals([column], [text]));
+    for (const { text } of rows) {
+      // In the ledger, a text that identifies only the entity becomes a pseudonym, which has no bridge rows.
+      const isOnlyIts = isPseudonym(cleanText(text, { forgotten }));
+      if (isOnlyIts || (isNamed && forgotten.isName(table.name, text))) await remove(keyEquals([column], [text]));
+    }
   }
   const more = requested.filter((column) => bridge.more && column in bridge.more);
   const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];

@@ -61,6 +61,10 @@ interface Walk extends ResourceRedaction {
 /** A value of unknown shape without the entity. */
 const redactValue = (value: unknown, redaction: ResourceRedaction): unknown => cleanedAs(value, cleaningOf(redaction));
 
+/** The value of a column without the entity. A count may have the same digits as an id. */
+export const redactScalar = (value: unknown, redaction: ResourceRedaction): unknown =>
+  typeof value === 'number' ? value : redactValue(value, redaction);
+
 /** An element of a list of unknown shape without the entity; a tombstone if the element is about it. */
 export const redactElement = (element: unknown, redaction: ResourceRedaction): unknown =>
   isAbout(element, redaction) ? tombstone() : redactValue(element, redaction);
@@ -74,6 +78,31 @@ const cleaningOf = ({ forgotten, onFound, resource }: ResourceRedaction): Cleani
 const TABLES_BY_TOPIC = new Map(
   TOPICS.map((topic) => [topic, rootTables.filter(({ resource }) => resource.topic === topic).map(({ name }) => name)]),
 );
+
+/** The fields without a column of an object with these fields. */
+interface ExtraRedaction extends ResourceRedaction {
+  readonly fields: Fields;
+  /** Whether the object is an entity, which keeps its own names. Assumed: one whose declaration is an entity has a key. */
+  readonly isEntity: boolean;
+}
+
+/** The fields without a column, without the entity. The object of an answer that they come from loses the same. */
+export const redactExtra = (extra: JsonObject, { fields, isEntity, ...redaction }: ExtraRedaction): JsonObject =>
+  mappedFields(extra, (name, value) => {
+    if (isEntity && isOwnName(name, value, cleaningOf(redaction))) return [name, value];
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!field) return cleanedEntry(name, value, cleaningOf(redaction));
+    if (field.shape !== 'object' || !isObject(value))
+      return [name, fieldOf(field, value, { ...redaction, ...NO_REQUEST })];
+    const inner = { ...redaction, fields: field.fields, isEntity: field.observation !== undefined };
+    return [name, redactExtra(value, inner)];
+  });
+
+/** Only keys that come from a request need it, and no object without a column has one. */
+const NO_REQUEST: Pick<Walk, 'source' | 'position'> = {
+  source: { sync: '', requestKey: '', request: {} },
+  position: 0,
+};
 
 /** The results, or the same array if no element changes. */
 function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
@@ -141,8 +170,7 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
   switch (field.shape) {
     case 'scalar':
     case 'given':
-      // A count may have the same digits as an id.
-      return typeof value === 'number' ? value : redactValue(value, walk);
+      return redactScalar(value, walk);
     case 'object':
       if (!isObject(value)) return redactValue(value, walk);
       return isObservedForgotten(field.observation, value, walk)

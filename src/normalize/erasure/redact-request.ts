@@ -17,7 +17,10 @@ export const asksForForgotten = (endpoint: Endpoint, request: RequestBody, forgo
     (Array.isArray(value) ? value : [value]).some((it: unknown) => names(endpoint, field, it, forgotten)),
   );
 
-/** The request with a pseudonym for each value that names the entity, and with texts without its names. */
+/**
+ * A request for the entity, with a pseudonym for each value that names it, and with texts without its names. Beside the
+ * entity, a short name in any field is the entity's.
+ */
 export const redactRequest = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): RequestBody =>
   Object.fromEntries(
     Object.entries(request).map(([field, value]) => [
@@ -29,8 +32,9 @@ export const redactRequest = (endpoint: Endpoint, request: RequestBody, forgotte
   );
 
 function redacted(endpoint: Endpoint, field: string, value: unknown, forgotten: Forgotten): unknown {
-  const { pseudonym, scrub } = forgotten;
-  if (!names(endpoint, field, value, forgotten)) return typeof value === 'string' ? scrub(value) : value;
+  const { pseudonym } = forgotten;
+  if (!names(endpoint, field, value, forgotten))
+    return typeof value === 'string' ? cleanText(value, { forgotten, tables: ALL_TABLES }) : value;
   return isObject(value) ? { ...value, value: pseudonym } : pseudonym;
 }
 

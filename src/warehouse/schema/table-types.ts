@@ -1,5 +1,5 @@
 /** The types of table declarations. */
-import type { PersonalData, Resource } from '../../service/model.ts';
+import type { ListElement, PersonalData, Resource } from '../../service/model.ts';
 
 import type { ForeignKey } from './references.ts';
 
@@ -46,6 +46,8 @@ export interface ChildTable extends Table {
   /** The parent's column with the number of elements. */
   readonly count: string;
   readonly volatile: boolean;
+  /** The shape of its elements. */
+  readonly element: ListElement;
   /** The log of its elements, if they have keys. */
   readonly changes: ChangeTable | undefined;
 }

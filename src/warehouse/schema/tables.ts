@@ -143,6 +143,7 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
     parentKey,
     count: countColumn(path.join('_')),
     volatile: list.volatile,
+    element,
     foreignKeys: [
       parent,
       ...elsewhere.map(

@@ -1,6 +1,6 @@
 /** Items of other entities keep their keys, whatever ids of other tables were forgotten. */
 import { expect, it } from 'vitest';
-import { redactItems } from '../../../src/normalize/erasure/redact-items.ts';
+import { redactExtra, redactItems } from '../../../src/normalize/erasure/redact-items.ts';
 import { endpointNamed } from '../../../src/service/catalog.ts';
 import type { Forgotten } from '../../../src/service/names/forgotten.ts';
 
@@ -43,4 +43,22 @@ it('a key that is a name of the forgotten entity in its own table does not stay'
   const forgotten = forgottenIn('pronet_users', ['fsd_profile', 'ACoAA1'], 'ACoAA1');
   const post = { urn: urn('activity', 'p'), author: { urn: urn('fs_mini', 'ACoAA1'), name: 'Ann' } };
   expect(JSON.stringify(redacted('pronet.post.reposts', post, forgotten))).not.toContain('ACoAA1');
+});
+
+it('fields without a column lose what the object that they come from loses', () => {
+  const forgotten = {
+    ...forgottenIn('photoshare_users', ['9'], 'bo_k'),
+    isTrace: () => false,
+    scrub: (it: string) => it,
+  };
+  const about = { username: 'bo_k', partner: { alias: 'bo_k', mood: 'zq' }, seen_by: ['bo_k', 'mia_1'], bo_k: 'zq' };
+  const posts = endpointNamed('photoshare.user.posts')?.returns ?? expect.fail('there is no such endpoint');
+  const after = redacted('photoshare.user.posts', { id: '1', ...about, user: { id: '42', ...about } }, forgotten);
+  const left = redactExtra(
+    { ...about, user: about },
+    { forgotten, resource: posts, fields: posts.fields, isEntity: true },
+  );
+  expect({ ...left, id: '1', user: { id: '42', ...(left['user'] as object) } }).toEqual(after);
+  expect(left).toMatchObject({ username: 'bo_k', seen_by: ['gone', 'mia_1'], gone: 'zq' });
+  expect(JSON.stringify(left)).not.toContain('mood');
 });

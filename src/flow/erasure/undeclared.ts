@@ -1,0 +1,138 @@
+/**
+ * Removes an entity from JSON whose shape is not declared, by the rules for stored answers: elements of lists, and
+ * fields without a column with their logged changes.
+ */
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
+import { redactElement, redactExtra, redactScalar } from '../../normalize/erasure/redact-items.ts';
+import { isObject } from '../../normalize/scope.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
+import { parseExact } from '../../service/exact-json.ts';
+import type { ListElement } from '../../service/model.ts';
+import { type Forgotten, isTombstone } from '../../service/names/forgotten.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
+import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
+import { noteChanged, type TouchedRows } from './tables.ts';
+import { type ErasureSearch, tableId } from './target.ts';
+
+/** Rows per statement. */
+const PAGE = 1000;
+
+/** A column with JSON without a declared shape, or a column with such values in a log. */
+interface JsonColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly type: 'jsonb' | 'text';
+  /** The rows with such values, with the alias `t`. */
+  readonly where: RawBuilder<boolean>;
+  /** The root row whose digest covers the value, by its key columns in this table; undefined in logs. */
+  readonly owner?: { readonly root: RootTable; readonly key: readonly string[] };
+  readonly redact: (value: unknown) => unknown;
+}
+
+/**
+ * Deletes the elements and the logged changes that say nothing without the entity, and removes it from the others. An
+ * answer loses the same values, so a later replay finds the same rows.
+ */
+export async function eraseFromUndeclared(
+  db: QueryExecutorProvider,
+  schema: string,
+  search: ErasureSearch,
+  touched: TouchedRows,
+): Promise<void> {
+  for (const root of rootTables) {
+    for (const place of placesOf(root, search.forgotten)) await eraseFrom(db, schema, place, search, touched);
+    for (const table of [root, ...root.children]) await dropUnchanged(db, schema, table, touched);
+  }
+}
+
+function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] {
+  const redaction = { forgotten, resource: root.resource };
+  const placesIn = (
+    of: RootTable | ChildTable,
+    key: readonly string[],
+    element: ListElement,
+    isEntity: boolean,
+  ): readonly JsonColumn[] =>
+    jsonColumnsOf(of).flatMap((column) => {
+      const redact = (value: unknown): unknown => {
+        if (element.of === 'json') return redactElement(value, redaction);
+        if (column !== 'extra' || element.of !== 'object' || !isObject(value)) return redactScalar(value, redaction);
+        return redactExtra(value, { ...redaction, fields: element.fields, isEntity });
+      };
+      const where = sql<boolean>`t.attribute = ${column}`;
+      const values = of.changes?.digested.includes(column) ? [] : ['from_value', 'to_value'];
+      return [
+        { table: of.name, column, type: 'jsonb', where: sql<boolean>`true`, owner: { root, key }, redact },
+        ...values.flatMap((value) =>
+          of.changes ? { table: of.changes.name, column: value, type: 'text' as const, where, redact } : [],
+        ),
+      ];
+    });
+  return [
+    ...placesIn(root, root.key, { of: 'object', fields: root.resource.fields, key: root.key }, true),
+    ...root.children.flatMap((list) =>
+      placesIn(
+        list,
+        list.parentKey,
+        list.element,
+        list.element.of === 'object' && list.element.observation !== undefined,
+      ),
+    ),
+  ];
+}
+
+/** Deletes the logged changes that are none without the entity. */
+async function dropUnchanged(
+  db: QueryExecutorProvider,
+  schema: string,
+  table: RootTable | ChildTable,
+  touched: TouchedRows,
+): Promise<void> {
+  if (!table.changes) return;
+  const { name } = table.changes;
+  const { numAffectedRows } = await sql`
+    delete from ${tableId(schema, name)}
+    where attribute = any(${arrayLiteral(jsonColumnsOf(table))}::text[]) and from_value is not distinct from to_value`.execute(
+    db,
+  );
+  touched.note(name, Number(numAffectedRows ?? 0n));
+}
+
+async function eraseFrom(
+  db: QueryExecutorProvider,
+  schema: string,
+  { table: name, column, type, where, owner, redact }: JsonColumn,
+  { hints }: ErasureSearch,
+  touched: TouchedRows,
+): Promise<void> {
+  const table = tableId(schema, name);
+  const key = (owner?.key ?? []).map((it, index) => sql`t.${sql.ref(it)}::text as ${sql.ref(`k${index}`)}`);
+  const value = sql.ref(`t.${column}`);
+  for (let after = '(0,0)'; ; ) {
+    const { rows } = await sql<Record<string, string>>`
+      select ${sql.join([sql`t.ctid::text as at`, sql`${value}::text as value`, ...key])} from ${table} t
+      where t.ctid > ${after}::tid and ${where} and exists (
+        select from unnest(${arrayLiteral(hints.map(longestPlainPart))}::text[]) as u(hint)
+        where position(hint in ${value}::text) > 0)
+      order by t.ctid limit ${sql.lit(PAGE)}`.execute(db);
+    const gone: string[] = [];
+    for (const row of rows) {
+      const at = row['at'] ?? '';
+      const before = parseExact(row['value'] ?? 'null');
+      const left = redact(before);
+      if (left === before) continue;
+      if (isTombstone(left)) gone.push(at);
+      else
+        await sql`update ${table} set ${sql.ref(column)} = ${canonicalJson(left)}::text::${sql.raw(type)} where ctid = ${at}::tid`.execute(
+          db,
+        );
+      touched.note(name, 1);
+      if (owner) noteChanged(touched, owner.root, owner.key.map((_, index) => row[`k${index}`] ?? '').join('\0'));
+    }
+    if (gone.length > 0) await sql`delete from ${table} where ctid = any(${arrayLiteral(gone)}::tid[])`.execute(db);
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)?.['at'] ?? after;
+  }
+}
