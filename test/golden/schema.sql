@@ -6090,7 +6090,7 @@ create view sluice."pronet_user_overview" (
   "school_major" text,
   -- Years at the latest school, as written. Personal data.
   "school_interval" text,
-  -- Latest year in the interval of the latest school; null if unknown.
+  -- Latest year in the interval of the latest school; null if unknown. Personal data.
   "school_end_year" integer,
   -- Number of loaded groups that show the person as a member.
   "group_count" bigint,
@@ -6178,9 +6178,9 @@ create view sluice."pronet_user_school_overview" (
   "major" text,
   -- Years attended, as written. Personal data.
   "interval" text,
-  -- Earliest year in the interval; null if unknown.
+  -- Earliest year in the interval; null if unknown. Personal data.
   "start_year" integer,
-  -- Latest year in the interval; null if unknown.
+  -- Latest year in the interval; null if unknown. Personal data.
   "end_year" integer
 ) as
  SELECT e.user_urn_type,
@@ -7634,7 +7634,7 @@ create view sluice."web_page_overview" (
   "title" text,
   -- Description in the page’s head. Personal data.
   "meta_description" text,
-  -- Content options that differ from the service’s defaults, as JSON; {} for none.
+  -- Content options that differ from the service’s defaults, as JSON; {} for none. Personal data.
   "options" text,
   -- Size of the cleaned content in UTF-8, in bytes.
   "content_bytes" integer,

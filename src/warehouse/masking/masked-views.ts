@@ -22,15 +22,17 @@ interface MaskedColumn {
   readonly isHashed: boolean;
 }
 
+interface SourceColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly about: string;
+  readonly personal?: PersonalData | undefined;
+}
+
 interface Source {
   readonly name: string;
   readonly about: string;
-  readonly columns: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly about: string;
-    readonly personal?: PersonalData | undefined;
-  }[];
+  readonly columns: readonly SourceColumn[];
 }
 
 /** Returns true if the analyst relation has the column. */
@@ -50,9 +52,13 @@ export function maskedViewStatements(names: MaskedNames, exists: HasColumn = () 
 /** The names of all masked views, in an order in which they can be dropped. */
 export const maskedViewNames = (): string[] => [...tables, ...views].map(({ name }) => name);
 
+/** Whether masked views do not have the column. */
+export const isLeftOut = ({ name, type, personal }: Omit<SourceColumn, 'about'>): boolean =>
+  type === 'jsonb' || personal === 'content' || DIGESTS.includes(name);
+
 function maskedColumns({ columns }: Source): MaskedColumn[] {
   return columns
-    .filter(({ name, type, personal }) => type !== 'jsonb' && personal !== 'content' && !DIGESTS.includes(name))
+    .filter((it) => !isLeftOut(it))
     .map(({ name, about, personal }) => ({ name, about, isHashed: personal === 'identifier' }));
 }
 

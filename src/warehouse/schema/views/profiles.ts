@@ -162,7 +162,7 @@ export const profileViews = [
       host: personal(text('Host of the page’s address, in lower case.')),
       is_redirected: boolean('Whether the page’s address differs from the requested one.'),
       ...columnsOf('web_pages', 'title', 'meta_description'),
-      options: text('Content options that differ from the service’s defaults, as JSON; {} for none.'),
+      options: personal(text('Content options that differ from the service’s defaults, as JSON; {} for none.')),
       content_bytes: integer('Size of the cleaned content in UTF-8, in bytes.'),
       link_count: bigint('Number of links on the page; null if not requested.'),
       host_link_count: bigint('Number of links to the page’s own host; null if links are not requested.'),
