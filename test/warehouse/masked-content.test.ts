@@ -1,7 +1,7 @@
 /** What masked views show of the columns that they leave out, found by changing the values of these columns. */
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { isLeftOut, maskedViewStatements } from '../../src/warehouse/masking/masked-views.ts';
+import { isLeftOut, maskedViews } from '../../src/warehouse/masking/masked-views.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import type { SqlType } from '../../src/warehouse/schema/table-types.ts';
@@ -48,7 +48,13 @@ describe('masked views', () => {
     await runQuickstart(warehouse);
     const changed = await warehouse.db.transaction().execute(async (trx) => {
       await sql`create schema sluice_masked`.execute(trx);
-      await sql.raw(maskedViewStatements(warehouse).join(';\n')).execute(trx);
+      await sql
+        .raw(
+          maskedViews(warehouse)
+            .flatMap(({ statements }) => statements)
+            .join(';\n'),
+        )
+        .execute(trx);
       await sql`insert into sluice_ops.masking_keys (id, key) values (1, '\\x01')`.execute(trx);
       const before = await shown(trx);
       // A log holds values of all types as text, which other digits would make unreadable.

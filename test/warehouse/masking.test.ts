@@ -220,6 +220,36 @@ describe('a role without personal data', () => {
     expect([...(await readable(warehouse, role)).keys()]).toEqual([...before.keys()]);
   });
 
+  it('keeps views of users on its views, unless columns change that they may read', async () => {
+    const warehouse = await open();
+    const { db } = warehouse;
+    const role = newRole(warehouse);
+    await applyGrants(warehouse, role, KEY);
+    const before = await readable(warehouse, role);
+    await sql`create view public.mine as select urn_value from sluice_masked.pronet_users`.execute(db);
+    await sql`create view public.other as select token from sluice_masked.balance_forecast`.execute(db);
+    const renameAColumn = async () => {
+      await sql`alter view sluice.logged_requests rename column log_id to old_id`.execute(db);
+      await sql`update sluice_ops.applied_views set checksum = 'x' where name = 'logged_requests'`.execute(db);
+    };
+
+    expect(await migrate(warehouse, 'up')).toEqual([]);
+    await renameAColumn();
+    await expect(migrate(warehouse, 'up')).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/view (public\.)?other depends on view sluice_masked\.balance_forecast/),
+      next: 'Nothing was changed. Drop your objects, run the migration again, and recreate them.',
+    });
+    await sql`drop view public.other`.execute(db);
+    await sql`alter view sluice_masked.web_pages rename column page_key to former`.execute(db);
+    expect(await migrate(warehouse, 'up')).toEqual([]);
+
+    expect(await countOf(warehouse, 'public.mine')).toBe('0');
+    await sql`drop view public.mine`.execute(db);
+    expect([...(await readable(warehouse, role)).keys()]).toEqual([...before.keys()]);
+    await as(warehouse, role, 'select page_key from sluice_masked.web_pages');
+  });
+
   it('loses the view of another version with what the view reads, and keeps views of users', async () => {
     const warehouse = await open();
     const { db } = warehouse;

@@ -38,14 +38,20 @@ interface Source {
 /** Returns true if the analyst relation has the column. */
 export type HasColumn = (relation: string, column: string) => boolean;
 
+interface MaskedView {
+  readonly name: string;
+  /** The statements that create or replace the view and its comments. */
+  readonly statements: readonly string[];
+}
+
 /**
- * The statements that create the masked views and their comments. Identifiers of people are hashed with the masking key,
- * so that joins work. All other personal data is left out, and so is JSON, because its contents are not declared.
+ * The masked views of the columns that exist. Identifiers of people are hashed with the masking key, so that joins work.
+ * All other personal data is left out, and so is JSON, because its contents are not declared.
  */
-export function maskedViewStatements(names: MaskedNames, exists: HasColumn = () => true): string[] {
+export function maskedViews(names: MaskedNames, exists: HasColumn = () => true): MaskedView[] {
   return [...tables, ...views].flatMap((source) => {
     const columns = maskedColumns(source).filter((it) => exists(source.name, it.name));
-    return columns.length === 0 ? [] : statementsFor(names, source, columns);
+    return columns.length === 0 ? [] : [{ name: source.name, statements: statementsFor(names, source, columns) }];
   });
 }
 
