@@ -176,10 +176,23 @@ describe('a role without personal data', () => {
 
     for (const table of ['pronet_users', 'pronet_posts', 'sec_filings', 'sync_runs', 'fact_request_costs'])
       expect(await countOf(warehouse, `sluice_masked.${table}`)).toBe(await countOf(warehouse, `sluice.${table}`));
-    const joined = (schema: string) =>
-      `${schema}.pronet_user_search_hits h join ${schema}.pronet_users u on u.urn_type = h.user_urn_type and u.urn_value = h.user_urn_value`;
-    expect(await countOf(warehouse, joined('sluice_masked'))).toBe(await countOf(warehouse, joined('sluice')));
-    expect(Number(await countOf(warehouse, joined('sluice')))).toBeGreaterThan(0);
+    for (const [from, prefix, to] of [
+      ['pronet_user_search_hits', 'user_urn', 'pronet_users'],
+      ['pronet_posts', 'author_urn', 'pronet_users'],
+      ['pronet_posts', 'author_urn', 'pronet_companies'],
+      ['pronet_post_overview', 'author_urn', 'pronet_companies'],
+      ['pronet_posts_history', 'author_urn', 'pronet_companies'],
+      ['pronet_post_mentions', 'urn', 'pronet_users'],
+      ['pronet_post_mentions', 'urn', 'pronet_companies'],
+      ['pronet_post_mention_overview', 'mentioned_urn', 'pronet_companies'],
+      ['pronet_user_educations', 'company_urn', 'pronet_companies'],
+    ] as const) {
+      const joined = (schema: string) =>
+        `${schema}.${from} f join ${schema}.${to} t on t.urn_type = f.${prefix}_type and t.urn_value = f.${prefix}_value`;
+      const found = { from, to, rows: await countOf(warehouse, joined('sluice')) };
+      expect({ from, to, rows: await countOf(warehouse, joined('sluice_masked')) }).toEqual(found);
+      expect(found).not.toEqual({ from, to, rows: '0' });
+    }
   });
 
   it('gets other hashes with another key, and the same with the same', async () => {
