@@ -6090,7 +6090,7 @@ create view sluice."pronet_user_overview" (
   "school_major" text,
   -- Years at the latest school, as written. Personal data.
   "school_interval" text,
-  -- Latest year in the interval of the latest school; null if unknown.
+  -- Latest year in the interval of the latest school; null if unknown. Personal data.
   "school_end_year" integer,
   -- Number of loaded groups that show the person as a member.
   "group_count" bigint,
@@ -6178,9 +6178,9 @@ create view sluice."pronet_user_school_overview" (
   "major" text,
   -- Years attended, as written. Personal data.
   "interval" text,
-  -- Earliest year in the interval; null if unknown.
+  -- Earliest year in the interval; null if unknown. Personal data.
   "start_year" integer,
-  -- Latest year in the interval; null if unknown.
+  -- Latest year in the interval; null if unknown. Personal data.
   "end_year" integer
 ) as
  SELECT e.user_urn_type,
@@ -7634,7 +7634,7 @@ create view sluice."web_page_overview" (
   "title" text,
   -- Description in the page’s head. Personal data.
   "meta_description" text,
-  -- Content options that differ from the service’s defaults, as JSON; {} for none.
+  -- Content options that differ from the service’s defaults, as JSON; {} for none. Personal data.
   "options" text,
   -- Size of the cleaned content in UTF-8, in bytes.
   "content_bytes" integer,
@@ -7668,7 +7668,7 @@ create view sluice."web_page_overview" (
         CASE
             WHEN p.links_count IS NOT NULL THEN ( SELECT count(*) AS count
                FROM web_page_links l
-              WHERE l.page_key = p.page_key AND (lower("substring"(l.link, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) = h.host OR l.link !~ '^[a-zA-Z][a-zA-Z0-9+.-]*:'::text))
+              WHERE l.page_key = p.page_key AND (lower("substring"(l.link, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) = h.host OR l.link !~ '^([a-zA-Z][a-zA-Z0-9+.-]*:|//)'::text))
             ELSE NULL::bigint
         END AS host_link_count,
     p.emails_count AS email_count,
@@ -7682,7 +7682,7 @@ create view sluice."web_page_overview" (
     p._first_seen_at AS first_seen_at,
     p._changed_at AS changed_at
    FROM web_pages p
-     CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
+     CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
 -- Web pages as parsed: one row per requested address and set of content options, as they were: one row per page and version. A version begins when an answer shows a change. Image addresses are not included.
 create view sluice."web_pages_history" (

@@ -187,7 +187,7 @@ eachWarehouse('views of rows made by hand', (open) => {
     ]);
   });
 
-  it('pages show their host, and links to it', async () => {
+  it('pages show their host, and links to it, also without a scheme', async () => {
     const warehouse = await open();
     await enter(warehouse, 'web_pages', [
       {
@@ -195,12 +195,19 @@ eachWarehouse('views of rows made by hand', (open) => {
         requested_url: 'http://a.example',
         url: 'HTTPS://user:pw@A.Example:8443/x?y=http://b.example/#z',
         cleaned_html: 'é',
-        links_count: 4,
+        links_count: 6,
         ...root,
       },
       { page_key: 'l', requested_url: 'http://[::1]:80/', url: 'http://[::1]:80/', ...root },
     ]);
-    const links = ['/about', 'https://a.example/', 'mailto:x@a.example', 'https://b.example/?a.example'];
+    const links = [
+      '/about',
+      'https://a.example/',
+      'mailto:x@a.example',
+      'https://b.example/?a.example',
+      '//b.example/x',
+      '//A.example:8443/y',
+    ];
     await enter(
       warehouse,
       'web_page_links',
@@ -212,7 +219,7 @@ eachWarehouse('views of rows made by hand', (open) => {
         'select host, is_redirected, content_bytes, link_count::int, host_link_count::int from sluice.web_page_overview order by page_key',
       ),
     ).toEqual([
-      { host: 'a.example', is_redirected: true, content_bytes: 2, link_count: 4, host_link_count: 2 },
+      { host: 'a.example', is_redirected: true, content_bytes: 2, link_count: 6, host_link_count: 3 },
       { host: '[::1]', is_redirected: false, content_bytes: null, link_count: null, host_link_count: null },
     ]);
   });

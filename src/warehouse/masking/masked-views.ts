@@ -1,5 +1,6 @@
 /** Derives the masked views: each analyst table and view without personal data, in a schema of their own. */
 import type { PersonalData } from '../../service/model.ts';
+import { COMPANY_URN_TYPES } from '../../service/names/urn.ts';
 import { tables } from '../schema/tables.ts';
 import { views } from '../schema/views/views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
@@ -20,56 +21,82 @@ interface MaskedColumn {
   readonly name: string;
   readonly about: string;
   readonly isHashed: boolean;
+  /** The column with the type of the URN, if the column is the value of one. */
+  readonly urnType: string | undefined;
+}
+
+interface SourceColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly about: string;
+  readonly personal?: PersonalData | undefined;
 }
 
 interface Source {
   readonly name: string;
   readonly about: string;
-  readonly columns: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly about: string;
-    readonly personal?: PersonalData | undefined;
-  }[];
+  readonly columns: readonly SourceColumn[];
 }
 
 /** Returns true if the analyst relation has the column. */
 export type HasColumn = (relation: string, column: string) => boolean;
 
+interface MaskedView {
+  readonly name: string;
+  /** The statements that create or replace the view and its comments. */
+  readonly statements: readonly string[];
+}
+
 /**
- * The statements that create the masked views and their comments. Identifiers of people are hashed with the masking key,
- * so that joins work. All other personal data is left out, and so is JSON, because its contents are not declared.
+ * The masked views of the columns that exist. Identifiers of people are hashed with the masking key, so that joins work.
+ * All other personal data is left out, and so is JSON, because its contents are not declared.
  */
-export function maskedViewStatements(names: MaskedNames, exists: HasColumn = () => true): string[] {
+export function maskedViews(names: MaskedNames, exists: HasColumn = () => true): MaskedView[] {
   return [...tables, ...views].flatMap((source) => {
     const columns = maskedColumns(source).filter((it) => exists(source.name, it.name));
-    return columns.length === 0 ? [] : statementsFor(names, source, columns);
+    return columns.length === 0 ? [] : [{ name: source.name, statements: statementsFor(names, source, columns) }];
   });
 }
 
 /** The names of all masked views, in an order in which they can be dropped. */
 export const maskedViewNames = (): string[] => [...tables, ...views].map(({ name }) => name);
 
+/** Whether masked views do not have the column. */
+export const isLeftOut = ({ name, type, personal }: Omit<SourceColumn, 'about'>): boolean =>
+  type === 'jsonb' || personal === 'content' || DIGESTS.includes(name);
+
 function maskedColumns({ columns }: Source): MaskedColumn[] {
   return columns
-    .filter(({ name, type, personal }) => type !== 'jsonb' && personal !== 'content' && !DIGESTS.includes(name))
-    .map(({ name, about, personal }) => ({ name, about, isHashed: personal === 'identifier' }));
+    .filter((it) => !isLeftOut(it))
+    .map(({ name, about, personal }) => ({
+      name,
+      about,
+      isHashed: personal === 'identifier',
+      urnType: columns.find((it) => it.name !== name && it.name === name.replace(/value$/, 'type'))?.name,
+    }));
 }
 
 function statementsFor({ schema, ops }: MaskedNames, source: Source, columns: readonly MaskedColumn[]): string[] {
   const view = `${quoted(maskedSchema(schema))}.${quoted(source.name)}`;
   const key = columns.some((it) => it.isHashed) ? ` cross join ${quoted(ops)}.${quoted(MASKING_KEYS)} k` : '';
-  const selected = columns.map(({ name, isHashed }) =>
-    isHashed ? `${hashOf(`t.${quoted(name)}`)} as ${quoted(name)}` : `t.${quoted(name)}`,
-  );
+  const selected = columns.map((it) => (it.isHashed ? `${hashed(it)} as ${quoted(it.name)}` : `t.${quoted(it.name)}`));
   return [
     `create or replace view ${view} as select ${selected.join(', ')} from ${quoted(schema)}.${quoted(source.name)} t${key}`,
     `comment on view ${view} is ${literal(source.about)}`,
-    ...columns.map(({ name, about, isHashed }) => {
-      const text = isHashed ? `${about} Replaced by a hash, which is equal for equal values.` : about;
+    ...columns.map(({ name, about, isHashed, urnType }) => {
+      const but = urnType === undefined ? '' : ' URNs of organizations stay.';
+      const text = isHashed ? `${about} Replaced by a hash, which is equal for equal values.${but}` : about;
       return `comment on column ${view}.${quoted(name)} is ${literal(text)}`;
     }),
   ];
+}
+
+/** URNs of organizations stay, because they are keys of rows that are not hashed; posts refer to people and to these. */
+function hashed({ name, urnType }: MaskedColumn): string {
+  const value = `t.${quoted(name)}`;
+  if (urnType === undefined) return hashOf(value);
+  const ofCompany = `t.${quoted(urnType)} in (${COMPANY_URN_TYPES.map(literal).join(', ')})`;
+  return `case when ${ofCompany} then ${value} else ${hashOf(value)} end`;
 }
 
 /** A keyed hash in hex. Hashing twice prevents extending a known hash. */

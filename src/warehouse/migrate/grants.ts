@@ -3,7 +3,7 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Secret } from '../../config/values/secret.ts';
 import type { Warehouse } from '../connect/connect.ts';
-import { MASKING_KEYS, maskedSchema, maskedViewStatements } from '../masking/masked-views.ts';
+import { MASKING_KEYS, maskedSchema, maskedViews } from '../masking/masked-views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { errorCode } from '../sql/errors.ts';
 
@@ -60,7 +60,7 @@ export function maskedGrantStatements({ schema, ops }: Names, role: string, owne
   return [
     createRole(role),
     `create schema if not exists ${masked}`,
-    ...maskedViewStatements({ schema, ops }),
+    ...maskedViews({ schema, ops }).flatMap(({ statements }) => statements),
     `do $key$ begin if length(current_setting('${KEY_SETTING}')) < ${SHORTEST_KEY} then raise exception 'the setting ${KEY_SETTING} has fewer than ${SHORTEST_KEY} characters'; end if; end $key$`,
     `insert into ${quoted(ops)}.${quoted(MASKING_KEYS)} (id, key) values (1, sha256(convert_to(current_setting('${KEY_SETTING}'), 'UTF8'))) on conflict (id) do update set key = excluded.key`,
     ...[ops, schema].flatMap((it) => [

@@ -103,8 +103,8 @@ export async function migrate(warehouse: Target, direction: 'up' | 'down'): Prom
       if (direction === 'down' && applied.size === 0) return [];
       for (const schema of [warehouse.ops, warehouse.schema]) await createSchema(trx, schema);
       await recordBaseline(trx, warehouse.ops, applied);
-      const { withoutMaskedViews } = await import('../masking/keep-masked-views.ts');
-      return withoutMaskedViews(trx, warehouse, () => migrateTables(trx, warehouse, direction));
+      const { keepingMaskedViews } = await import('../masking/keep-masked-views.ts');
+      return keepingMaskedViews(trx, warehouse, () => migrateTables(trx, warehouse, direction));
     }),
   ).catch((error: unknown) => {
     throw toMigrationError(error, warehouse);

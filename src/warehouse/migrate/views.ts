@@ -2,10 +2,11 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
 import type { Warehouse } from '../connect/connect.ts';
+import { maskedSchema, maskedViewNames } from '../masking/masked-views.ts';
 import { views, viewsByDependency } from '../schema/views/views.ts';
 import type { View } from '../schema/views/view.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
-import { errorCode } from '../sql/errors.ts';
+import { attempt } from '../sql/attempt.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { quoted } from '../sql/identifiers.ts';
 import { APPLIED_VIEWS, UNDEFINED_TABLE } from './views-current.ts';
@@ -15,7 +16,7 @@ type Names = Pick<Warehouse, 'schema' | 'ops'>;
 /** The query names a table, column or function that does not exist. */
 const MISSING = [UNDEFINED_TABLE, '42703', '42883'];
 /** The existing columns of the view change. */
-const OTHER_COLUMNS = ['42P16'];
+export const OTHER_COLUMNS = ['42P16'];
 /** Another object depends on what a statement drops or changes. */
 const DEPENDENTS = ['2BP01', '0A000'];
 
@@ -92,27 +93,8 @@ export async function withViewsOutOfTheWay<T>(
   const done = await attempt(trx, DEPENDENTS, work);
   if (done) return done.value;
   const names = views.map(({ name }) => name);
-  await dropViews(trx, schema, names);
+  await dropViews(trx, schema, names, maskedViewNames());
   return work();
-}
-
-/** The result of the work; undefined, with nothing changed, if it fails with one of these error codes. */
-async function attempt<T>(
-  trx: QueryExecutorProvider,
-  codes: readonly string[],
-  work: () => Promise<T>,
-): Promise<{ readonly value: T } | undefined> {
-  await sql`savepoint attempt`.execute(trx);
-  try {
-    const value = await work();
-    await sql`release savepoint attempt`.execute(trx);
-    return { value };
-  } catch (error) {
-    if (!codes.includes(errorCode(error) ?? '')) throw error;
-    await sql`rollback to savepoint attempt`.execute(trx);
-    await sql`release savepoint attempt`.execute(trx);
-    return undefined;
-  }
 }
 
 /** Creates the table if it does not exist. The check comes first, because a statement would require a right. */
@@ -142,10 +124,19 @@ async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: Names
   );
 }
 
-/** Drops those of the views that exist. Fails if other objects depend on them. */
-async function dropViews(trx: QueryExecutorProvider, schema: string, names: readonly string[]): Promise<void> {
+/** Drops those of the views that exist, and of the masked views. Fails if other objects depend on them. */
+async function dropViews(
+  trx: QueryExecutorProvider,
+  schema: string,
+  names: readonly string[],
+  masked: readonly string[] = names,
+): Promise<void> {
   if (names.length === 0) return;
-  await sql`drop view if exists ${sql.join(names.map((name) => sql.id(schema, name)))}`.execute(trx);
+  const all = [
+    ...names.map((name) => sql.id(schema, name)),
+    ...masked.map((name) => sql.id(maskedSchema(schema), name)),
+  ];
+  await sql`drop view if exists ${sql.join(all)}`.execute(trx);
 }
 
 /** The names of the view and of our existing views that depend on it. */

@@ -38,7 +38,7 @@ export const peopleViews = [
       school_industry: text('Industry of the latest school.'),
       school_major: personal(text('Degree and field of study at the latest school, as written.')),
       school_interval: personal(text('Years at the latest school, as written.')),
-      school_end_year: integer('Latest year in the interval of the latest school; null if unknown.'),
+      school_end_year: personal(integer('Latest year in the interval of the latest school; null if unknown.')),
       group_count: bigint('Number of loaded groups that show the person as a member.'),
       search_count: bigint('Number of searches that returned the person. A search of several syncs counts once.'),
       detail: text('Highest detail of any observation of the person so far: reference, preview or full.'),
@@ -98,8 +98,8 @@ export const peopleViews = [
       school_employee_range: school('company_employee_range'),
       major: school('major'),
       interval: school('interval'),
-      start_year: integer('Earliest year in the interval; null if unknown.'),
-      end_year: integer('Latest year in the interval; null if unknown.'),
+      start_year: personal(integer('Earliest year in the interval; null if unknown.')),
+      end_year: personal(integer('Latest year in the interval; null if unknown.')),
     },
     `
     select

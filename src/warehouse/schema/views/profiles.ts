@@ -7,6 +7,10 @@ const counted_at = timestamp(
 );
 const age_days = integer('Full days from the creation of the profile to counted_at; null if the creation is unknown.');
 
+/** SQL for the host of an address, in lower case; null without one. A link may leave out the scheme: `//host/path`. */
+const hostOf = (address: string): string =>
+  `lower(substring(${address}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'))`;
+
 export const profileViews = [
   view(
     'microblog_user_overview',
@@ -158,7 +162,7 @@ export const profileViews = [
       host: personal(text('Host of the page’s address, in lower case.')),
       is_redirected: boolean('Whether the page’s address differs from the requested one.'),
       ...columnsOf('web_pages', 'title', 'meta_description'),
-      options: text('Content options that differ from the service’s defaults, as JSON; {} for none.'),
+      options: personal(text('Content options that differ from the service’s defaults, as JSON; {} for none.')),
       content_bytes: integer('Size of the cleaned content in UTF-8, in bytes.'),
       link_count: bigint('Number of links on the page; null if not requested.'),
       host_link_count: bigint('Number of links to the page’s own host; null if links are not requested.'),
@@ -182,7 +186,7 @@ export const profileViews = [
       p.links_count as "link_count",
       case when p.links_count is not null then (
         select count(*) from "web_page_links" l
-        where l.page_key = p.page_key and (lower(substring(l.link, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)')) = h.host or l.link !~ '^[a-zA-Z][a-zA-Z0-9+.-]*:')
+        where l.page_key = p.page_key and (${hostOf('l.link')} = h.host or l.link !~ '^([a-zA-Z][a-zA-Z0-9+.-]*:|//)')
       ) end as "host_link_count",
       p.emails_count as "email_count",
       (select string_agg(l.email, '; ' order by l.position) from "web_page_emails" l where l.page_key = p.page_key) as "emails",
@@ -191,6 +195,6 @@ export const profileViews = [
       p._first_seen_at as "first_seen_at",
       p._changed_at as "changed_at"
     from "web_pages" p
-    cross join lateral (select lower(substring(coalesce(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)')) as "host") h`,
+    cross join lateral (select ${hostOf('coalesce(p.url, p.requested_url)')} as "host") h`,
   ),
 ];
