@@ -223,7 +223,7 @@ class RunExecution {
     const context = this.#context;
     const leaveSplitter = this.#splitter.start(request);
     const most = (): number => {
-      const points = maxPointsOf(context.prices, countOf(request.request));
+      const points = maxPointsOf(context.prices(), countOf(request.request));
       return context.meter?.most(points) ?? points;
     };
     const end = await sendRequest(
