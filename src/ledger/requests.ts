@@ -7,7 +7,7 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import type { FailingRequest } from './failures/failing-requests.ts';
+import type { RepeatedlyUnreadable } from './failures/repeatedly-unreadable.ts';
 import { UNREADABLE } from './failures/unreadable-answers.ts';
 
 /** A request in the ledger, without its answer. */
@@ -31,7 +31,7 @@ export interface AnswerAvailability {
   /** The answer that serves the request. */
   readonly fresh: ReadonlyMap<string, string>;
   /** Requests that are not sent because their last answers were unreadable. */
-  readonly failing: ReadonlyMap<string, FailingRequest>;
+  readonly failing: ReadonlyMap<string, RepeatedlyUnreadable>;
 }
 
 /** Rows per statement; more would only use more memory. */
@@ -81,7 +81,7 @@ function entryOf(
   tasks: readonly Task[],
   { at, parentId, freshAnswers, chunks }: PlanRequestsOptions,
 ) {
-  const failing = (key: string): FailingRequest | undefined => freshAnswers?.failing.get(key);
+  const failing = (key: string): RepeatedlyUnreadable | undefined => freshAnswers?.failing.get(key);
   const source = rowsFrom(tasks, {
     request_key: ['text', ({ requestKey }) => requestKey],
     body: ['jsonb', ({ request }) => request],
@@ -150,7 +150,7 @@ function entryOf(
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
 
-const errorOf = (failing: FailingRequest | undefined): string | null =>
+const errorOf = (failing: RepeatedlyUnreadable | undefined): string | null =>
   failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
 
 const nextStepOf = (sync: string): string =>

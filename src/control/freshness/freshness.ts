@@ -4,7 +4,7 @@ import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './b
 import { freshAnswersByKey, type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
-import { failingRequests } from '../../ledger/failures/failing-requests.ts';
+import { repeatedlyUnreadable } from '../../ledger/failures/repeatedly-unreadable.ts';
 import { unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
@@ -39,7 +39,7 @@ export async function freshFor(
   });
   const fresh = await freshAnswers(ops, endpoint, aged);
   const unserved = aged.filter(({ requestKey }) => !fresh.has(requestKey));
-  const failing = await failingRequests(ops, unserved);
+  const failing = await repeatedlyUnreadable(ops, unserved);
   if (invokedAt) {
     const rest = unserved.filter(({ requestKey }) => !failing.has(requestKey));
     for (const [key, answerId] of await unreadableAfter(ops, rest, invokedAt)) fresh.set(key, answerId);

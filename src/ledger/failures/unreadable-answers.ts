@@ -120,7 +120,7 @@ export async function gapsOf(ops: Ops, runIds: readonly string[], most: number):
 }
 
 /** Records the slices of requests that a run did not send because their last answers were unreadable. */
-export async function recordFailingSlices(ops: Ops, runId: string): Promise<void> {
+export async function recordUnsentSlices(ops: Ops, runId: string): Promise<void> {
   await ops
     .insertInto('coverage')
     .columns([
