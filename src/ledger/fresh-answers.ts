@@ -5,8 +5,8 @@ import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { syncLease } from './lease.ts';
 
-/** The range of receipt times that serve a request: not too long ago, and not in the future. */
-export interface Received {
+/** The receipt times of answers that serve a request: not too long ago, and not in the future. */
+export interface ReceiptRange {
   readonly since: Date;
   readonly until: Date;
 }
@@ -19,13 +19,13 @@ export interface AnswerAge {
 }
 
 /** The receipt times of answers of at most this age. */
-export const receivedWithin = ({ maxAgeMs, notBefore }: AnswerAge, now: Date): Received => ({
+export const receivedWithin = ({ maxAgeMs, notBefore }: AnswerAge, now: Date): ReceiptRange => ({
   since: new Date(Math.max(now.getTime() - maxAgeMs, notBefore?.getTime() ?? -Infinity)),
   until: latestKnown(now),
 });
 
 /** A request, with the range of receipt times that serve it. */
-export interface RequestWithin extends Received {
+export interface RequestWithin extends ReceiptRange {
   readonly requestKey: string;
 }
 

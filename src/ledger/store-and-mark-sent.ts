@@ -7,7 +7,7 @@ import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kys
 import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
-import { freshAnswer, type Received, sameCall } from './fresh-answers.ts';
+import { freshAnswer, type ReceiptRange, sameCall } from './fresh-answers.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
@@ -38,7 +38,7 @@ export interface RequestToSend {
   /** The most that the attempt can cost. */
   readonly points: number;
   /** A readable answer received within this range serves the request instead; absent, none does. */
-  readonly fresh?: Received | undefined;
+  readonly fresh?: ReceiptRange | undefined;
 }
 
 /**

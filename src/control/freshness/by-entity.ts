@@ -2,7 +2,7 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { type EntityName, NAME_KINDS } from '../../service/names/entity-name.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-import type { Received } from '../../ledger/fresh-answers.ts';
+import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
@@ -83,7 +83,7 @@ export async function namesOfEntities(
 }
 
 /** A request that may have been about an entity. */
-export interface AnswerCandidate extends Received {
+export interface AnswerCandidate extends ReceiptRange {
   readonly place: number;
   readonly requestKey: string;
   /** The key of the request whose answer is looked for. */

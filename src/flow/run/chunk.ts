@@ -48,7 +48,7 @@ import type { RunStop } from './stop-controller.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { openRowCounter } from './analyze-tables.ts';
+import { NO_ROW_COUNTER } from './analyze-tables.ts';
 
 /** The result of a chunk in this worker. */
 export type ChunkResult =
@@ -165,7 +165,7 @@ async function executeSegment(
     maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
     lost: [],
     // Autovacuum of the server refreshes statistics meanwhile.
-    rowCounter: openRowCounter(),
+    rowCounter: NO_ROW_COUNTER,
   });
   for (const files of await invocation.spools.waiting())
     await ingestSpooled(

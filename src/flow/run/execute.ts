@@ -22,7 +22,7 @@ import { openSplitter, type Splitter, splitPlanned } from '../split/splitter.ts'
 import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
 import type { Limiter } from '../../control/limiter/slot.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
-import { freshWithin, oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
+import { freshWithin, oneAtATimePerEntity, mayBeBoughtUnderOtherName } from '../../control/freshness/freshness.ts';
 import { type Loader, openLoader, reportLoaded } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
 import type { PointsMeter } from '../points/ticket.ts';
@@ -175,7 +175,7 @@ class RunExecution {
    */
   async #handleWhenFree(request: LedgerRequest): Promise<void> {
     const answered = Promise.withResolvers<void>();
-    const decidesNext = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
+    const decidesNext = this.#splitter.maySplit || mayBeBoughtUnderOtherName(this.#context, request);
     let handled: Promise<void> | undefined;
     await this.#concurrency(() => {
       handled = this.#handle(request, decidesNext ? () => undefined : answered.resolve);
@@ -205,7 +205,7 @@ class RunExecution {
   /** Ends a request that a stored answer serves, or whose answers were lost too often; returns whether it did. */
   async #endUnsent(request: LedgerRequest): Promise<boolean> {
     const context = this.#context;
-    if (mayHaveFreshAnswer(context, request) && (await this.#loader.findServing(request)) !== undefined) {
+    if (mayBeBoughtUnderOtherName(context, request) && (await this.#loader.findServing(request)) !== undefined) {
       context.onEnded(0, 0);
       return true;
     }
