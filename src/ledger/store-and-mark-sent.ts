@@ -33,7 +33,7 @@ export interface AnswerToStore {
 export interface RequestToSend {
   readonly id: string;
   /** The identifier sent with each of its attempts. */
-  readonly requestId: string;
+  readonly xRequestId: string;
   readonly at: Date;
   /** The most that the attempt can cost. */
   readonly points: number;
@@ -143,7 +143,7 @@ async function answerValues(storing: readonly AnswerToStore[]) {
 
 const SENDING_COLUMNS = {
   id: ['bigint', ({ id }) => id],
-  x_request_id: ['uuid', ({ requestId }) => requestId],
+  x_request_id: ['uuid', ({ xRequestId }) => xRequestId],
   sent_at: ['timestamptz', ({ at }) => at],
   points: ['numeric', ({ points }) => points],
   since: ['timestamptz', ({ fresh }) => fresh?.since ?? null],

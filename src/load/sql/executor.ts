@@ -1,5 +1,5 @@
 /** How the loader runs SQL: text and parameters in, rows out, inside the caller's transaction. */
-import { setImmediate as sent } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import { PLANNED_ONCE } from '../../warehouse/sql/compile-once.ts';
@@ -75,7 +75,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     const before = last;
     void inTurn(() => execute(sql, parameters));
     await before;
-    await sent();
+    await yieldToEventLoop();
   };
   const affectedRows = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
     Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
@@ -100,7 +100,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     },
     count: (sql, parameters) => inTurn(() => affectedRows(sql, parameters)),
     write,
-    yieldToEventLoop: () => sent(),
+    yieldToEventLoop,
     copyRows: (schema, table, lines) => write(copyRows(schema, table), [lines]),
     insert: (...rows) => inTurn(() => insertRowsInto(...rows)),
     drain: async () => {
