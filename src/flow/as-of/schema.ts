@@ -5,6 +5,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
 import { createEmptyTables, dropTables, isKept } from '../rebuild/schema.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 type Database = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
@@ -28,7 +29,7 @@ export async function createAsOfSchema(warehouse: Database, name: string, asOf: 
       await createEmptyTables(tx, name, warehouse.ops);
     });
   } catch (error) {
-    if (errorCode(error) !== '42P06') throw error;
+    if (errorCode(error) !== SQL_STATE.duplicateSchema) throw error;
     const isOurs = (await asOfSchemas(warehouse)).includes(name);
     throw new UsageError(`replay: the schema ${name} exists`, {
       next: isOurs

@@ -19,6 +19,7 @@ import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 export interface ForgetOptions extends Pick<ErasureOptions, 'comesAgain' | 'dryRun'> {
   readonly table: string;
@@ -109,7 +110,7 @@ export async function forget(
       receipt,
     };
   } catch (error) {
-    if (errorCode(error) === REFERRED_TO) throw referredTo(error);
+    if (errorCode(error) === SQL_STATE.foreignKeyViolation) throw referredTo(error);
     throw toUserError(error);
   } finally {
     for (const it of held) await it.keepAlive.end();
@@ -118,8 +119,6 @@ export async function forget(
 
 const spoolsOf = async (ops: Ops, { spool, formerSpools = [] }: ForgetEffects): Promise<AllSpools> =>
   spool ? allSpools(ops, spool, formerSpools) : { found: [], missing: [] };
-
-const REFERRED_TO = '23503';
 
 const referredTo = (cause: unknown): UsageError =>
   new UsageError(`forget: a table of yours refers to rows that would be removed: ${(cause as Error).message}.`, {

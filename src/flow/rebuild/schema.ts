@@ -9,6 +9,7 @@ import { literal } from '../../warehouse/sql/identifiers.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 /** A schema that a rebuild of this warehouse created. */
 export interface RebuildSchema {
@@ -71,11 +72,10 @@ export async function leftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Pr
   return rows.map(({ id, schema_name: name }) => ({ id, name }));
 }
 
-const IN_USE = '55P03';
-const DEPENDED_UPON = '2BP01';
+const KEPT: readonly string[] = [SQL_STATE.lockNotAvailable, SQL_STATE.dependentObjectsStillExist];
 
 /** True if a schema was not dropped because a session uses it, or because other objects are in it or depend on it. */
-export const isKept = (error: unknown): boolean => [IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '');
+export const isKept = (error: unknown): boolean => KEPT.includes(errorCode(error) ?? '');
 
 /**
  * Drops a schema with the analyst tables in it, and waits for locks only briefly. Throws the database's error if other

@@ -3,6 +3,7 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
@@ -37,7 +38,6 @@ export async function refuseDataLoss(
 
 /** Violations of constraints. */
 const VIOLATION = /^23/;
-const FOREIGN_KEY = '23503';
 
 /** The error for rows that violate a constraint of the earlier schema; undefined for any other error. */
 function notAllowedBefore(error: unknown): UsageError | undefined {
@@ -46,7 +46,8 @@ function notAllowedBefore(error: unknown): UsageError | undefined {
   const { message, detail, table } = error as { message: string; detail?: unknown; table?: unknown };
   const rows = typeof table === 'string' ? `rows of ${table}` : 'rows';
   const [, target] = /in table "([^"]+)"/.exec(typeof detail === 'string' ? detail : '') ?? [];
-  const which = code === FOREIGN_KEY && target !== undefined ? `${rows} that refer to no row of ${target}` : rows;
+  const which =
+    code === SQL_STATE.foreignKeyViolation && target !== undefined ? `${rows} that refer to no row of ${target}` : rows;
   return new UsageError(
     `Reverting the last migration would delete ${which}, which the earlier schema does not allow.`,
     {

@@ -6,6 +6,7 @@ import type { Warehouse } from '../connect/connect.ts';
 import { MASKING_KEYS, maskedSchema, maskedViewStatements } from '../masking/masked-views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { errorCode } from '../sql/errors.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
@@ -118,7 +119,7 @@ export async function applyGrants(
       return statements;
     });
   } catch (error) {
-    if (errorCode(error) !== '42501') throw error;
+    if (errorCode(error) !== SQL_STATE.insufficientPrivilege) throw error;
     throw new UsageError(`This user lacks a right: ${(error as Error).message}.`, {
       next: 'Let an administrator run the statements that sluice grants prints.',
       cause: error,

@@ -2,10 +2,10 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** The table with the checksum of each view. It belongs to the migrator, as the table of applied migrations does. */
 export const APPLIED_VIEWS = 'applied_views';
-export const UNDEFINED_TABLE = '42P01';
 
 /** The digest of all declared views; a test compares it with them. */
 export const VIEWS_DIGEST = '1081bb8c88cdc69db0839bf74fe1c6207c366b7a4dd02f63a791ffc50f1f26b1';
@@ -18,7 +18,7 @@ export async function viewsAreCurrent(db: QueryExecutorProvider, { ops }: Pick<W
       from ${sql.id(ops, APPLIED_VIEWS)}`.execute(db);
     return rows[0]?.digest === VIEWS_DIGEST;
   } catch (error) {
-    if (errorCode(error) === UNDEFINED_TABLE) return false;
+    if (errorCode(error) === SQL_STATE.undefinedTable) return false;
     throw error;
   }
 }

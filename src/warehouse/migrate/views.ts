@@ -8,16 +8,17 @@ import { arrayLiteral } from '../sql/array-literal.ts';
 import { errorCode } from '../sql/errors.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { quoted } from '../sql/identifiers.ts';
-import { APPLIED_VIEWS, UNDEFINED_TABLE } from './views-current.ts';
+import { APPLIED_VIEWS } from './views-current.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** The query names a table, column or function that does not exist. */
-const MISSING = [UNDEFINED_TABLE, '42703', '42883'];
+const MISSING = [SQL_STATE.undefinedTable, SQL_STATE.undefinedColumn, SQL_STATE.undefinedFunction];
 /** The existing columns of the view change. */
-const OTHER_COLUMNS = ['42P16'];
+const OTHER_COLUMNS = [SQL_STATE.invalidTableDefinition];
 /** Another object depends on what a statement drops or changes. */
-const DEPENDENTS = ['2BP01', '0A000'];
+const DEPENDENTS = [SQL_STATE.dependentObjectsStillExist, SQL_STATE.featureNotSupported];
 
 const checksumOf = ({ query }: View): string => digestOf(query);
 
