@@ -4,6 +4,7 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { syncLease } from './lease.ts';
+import { inBatches } from '../async/in-batches.ts';
 
 /** The receipt times of answers that serve a request: not too long ago, and not in the future. */
 export interface ReceiptRange {
@@ -77,8 +78,8 @@ export async function freshAnswersByKey(
   { withMissing = true }: { readonly withMissing?: boolean } = {},
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
-    const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
+  for (const some of inBatches(asked, ROWS_PER_STATEMENT)) {
+    const rows = await answersWithin(ops, some)
       .select(['t.request_key', newestOf(sql<string>`a.id`).as('id')])
       .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
       .having(isServed)

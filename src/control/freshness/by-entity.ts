@@ -5,6 +5,7 @@ import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { inBatches } from '../../async/in-batches.ts';
 
 /** Rows per statement. */
 const CHUNK = 1000;
@@ -104,8 +105,7 @@ export async function freshAnswersByEntity(
   mayBeEmpty: boolean,
 ): Promise<Map<number, string>> {
   const found = new Map<number, FoundAnswer>();
-  for (let start = 0; start < candidates.length; start += CHUNK) {
-    const part = candidates.slice(start, start + CHUNK);
+  for (const part of inBatches(candidates, CHUNK)) {
     const source = rowsFrom(part, {
       place: ['bigint', ({ place }) => place],
       request_key: ['text', ({ requestKey }) => requestKey],

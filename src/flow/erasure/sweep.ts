@@ -8,7 +8,7 @@ import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { operationsTables } from '../../warehouse/schema/operations.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
 import { tableId, type ErasureSearch } from './target.ts';
 
@@ -38,7 +38,7 @@ interface Swept {
 /** Rewrites the texts that contain a name. Keys and references stay, because they belong to other entities. */
 export async function sweep(
   db: QueryExecutorProvider,
-  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  { schema, ops }: SchemaNames,
   search: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {

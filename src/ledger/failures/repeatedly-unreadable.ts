@@ -4,6 +4,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type AnswerAge, ROWS_PER_STATEMENT } from '../fresh-answers.ts';
 import { MAX_UNREADABLE, NO_REASON, reasonsOf } from './unreadable-answers.ts';
+import { inBatches } from '../../async/in-batches.ts';
 
 /** A request that is not sent. */
 export interface RepeatedlyUnreadable {
@@ -32,8 +33,8 @@ export async function repeatedlyUnreadable(
   asked: readonly CountedRequest[],
 ): Promise<Map<string, RepeatedlyUnreadable>> {
   const found = new Map<string, RepeatedlyUnreadable>();
-  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
-    const rows = await rowsOf(ops, asked.slice(start, start + ROWS_PER_STATEMENT)).execute();
+  for (const some of inBatches(asked, ROWS_PER_STATEMENT)) {
+    const rows = await rowsOf(ops, some).execute();
     const reasons = await reasonsOf(
       ops,
       rows.map(({ id }) => id),

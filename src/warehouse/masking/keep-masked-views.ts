@@ -1,9 +1,10 @@
 /** Keeps the masked views up to date while a migration changes what they read. */
 import { type QueryExecutorProvider, sql } from 'kysely';
+import type { SchemaNames } from '../connect/connect.ts';
 import { readViewRights, restoreViewRights } from '../migrate/view-rights.ts';
 import { APPLIED_VIEWS } from '../migrate/views-current.ts';
 import { relationExists } from '../sql/relation-exists.ts';
-import { MASKING_KEYS, maskedSchema, type MaskedNames, maskedViewNames, maskedViewStatements } from './masked-views.ts';
+import { MASKING_KEYS, maskedSchema, maskedViewNames, maskedViewStatements } from './masked-views.ts';
 
 /**
  * Does the work without the masked views, because they would prevent changes of what they read. Creates them again for
@@ -11,7 +12,7 @@ import { MASKING_KEYS, maskedSchema, type MaskedNames, maskedViewNames, maskedVi
  */
 export async function withoutMaskedViews<T>(
   trx: QueryExecutorProvider,
-  names: MaskedNames,
+  names: SchemaNames,
   work: () => Promise<T>,
 ): Promise<T> {
   const schema = maskedSchema(names.schema);
@@ -29,14 +30,14 @@ export async function withoutMaskedViews<T>(
 }
 
 /** The names of the views that the last migration created, which may be those of another version. */
-async function appliedViewNames(trx: QueryExecutorProvider, { ops }: MaskedNames): Promise<string[]> {
+async function appliedViewNames(trx: QueryExecutorProvider, { ops }: SchemaNames): Promise<string[]> {
   if (!(await relationExists(trx, ops, APPLIED_VIEWS))) return [];
   const { rows } = await sql<{ name: string }>`select name from ${sql.id(ops, APPLIED_VIEWS)}`.execute(trx);
   return rows.map(({ name }) => name);
 }
 
 /** Creates the masked views of the tables, views and columns that exist. The masked schema has to exist. */
-async function createMaskedViews(trx: QueryExecutorProvider, names: MaskedNames): Promise<void> {
+async function createMaskedViews(trx: QueryExecutorProvider, names: SchemaNames): Promise<void> {
   const { rows } = await sql<{ relation: string; column: string }>`
     select c.relname as relation, a.attname as column
     from pg_class c

@@ -3,9 +3,7 @@ import type { PersonalData } from '../../service/model.ts';
 import { tables } from '../schema/tables.ts';
 import { views } from '../schema/views/views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
-import type { Warehouse } from '../connect/connect.ts';
-
-export type MaskedNames = Pick<Warehouse, 'schema' | 'ops'>;
+import type { SchemaNames } from '../connect/connect.ts';
 
 /** The operations table with the key of the hashes. Without its row, views with hashes are empty. */
 export const MASKING_KEYS = 'masking_keys';
@@ -40,7 +38,7 @@ export type HasColumn = (relation: string, column: string) => boolean;
  * The statements that create the masked views and their comments. Identifiers of people are hashed with the masking key,
  * so that joins work. All other personal data is left out, and so is JSON, because its contents are not declared.
  */
-export function maskedViewStatements(names: MaskedNames, exists: HasColumn = () => true): string[] {
+export function maskedViewStatements(names: SchemaNames, exists: HasColumn = () => true): string[] {
   return [...tables, ...views].flatMap((source) => {
     const columns = maskedColumns(source).filter((it) => exists(source.name, it.name));
     return columns.length === 0 ? [] : statementsFor(names, source, columns);
@@ -56,7 +54,7 @@ function maskedColumns({ columns }: Source): MaskedColumn[] {
     .map(({ name, about, personal }) => ({ name, about, isHashed: personal === 'identifier' }));
 }
 
-function statementsFor({ schema, ops }: MaskedNames, source: Source, columns: readonly MaskedColumn[]): string[] {
+function statementsFor({ schema, ops }: SchemaNames, source: Source, columns: readonly MaskedColumn[]): string[] {
   const view = `${quoted(maskedSchema(schema))}.${quoted(source.name)}`;
   const key = columns.some((it) => it.isHashed) ? ` cross join ${quoted(ops)}.${quoted(MASKING_KEYS)} k` : '';
   const selected = columns.map(({ name, isHashed }) =>

@@ -1,11 +1,9 @@
 /** Refuses to revert a migration if that would delete data. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** A column. The ids stay the same when a table or column is renamed. */
 interface Column {
@@ -19,7 +17,7 @@ interface Column {
 /** Rehearses the step back and throws a UsageError if it deletes data, or if the earlier schema does not allow the rows. */
 export async function refuseDataLoss(
   trx: QueryExecutorProvider,
-  names: Names,
+  names: SchemaNames,
   back: () => Promise<unknown>,
 ): Promise<void> {
   const before = await columnsOf(trx, names);
@@ -58,7 +56,7 @@ function notAllowedBefore(error: unknown): UsageError | undefined {
 }
 
 /** The columns of the tables of both schemas. */
-async function columnsOf(db: QueryExecutorProvider, { schema, ops }: Names): Promise<readonly Column[]> {
+async function columnsOf(db: QueryExecutorProvider, { schema, ops }: SchemaNames): Promise<readonly Column[]> {
   const { rows } = await sql<Column>`
     select c.oid::text as "tableId", format('%s.%s', c.oid, a.attnum) as "columnId",
       n.nspname as schema, c.relname as table, a.attname as column

@@ -1,23 +1,21 @@
 /** Translates errors of migrations into errors that the user can act on. */
 import { SchemaError, TransientError, UsageError } from '../../errors.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** The longest wait for another migration. */
 export const OTHER_WITHIN_MS = 60_000;
 
 /** The error of a user who lacks a right. */
-export const withoutRight = (what: string, { schema, ops }: Names, cause?: unknown): UsageError =>
+export const withoutRight = (what: string, { schema, ops }: SchemaNames, cause?: unknown): UsageError =>
   new UsageError(`The migration lacks a right: ${what}.`, {
     next: `Let the owner of the database run the migration, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
     cause,
   });
 
 /** The error for the user, if the cause is known; otherwise the same error. */
-export function toMigrationError(error: unknown, warehouse: Names): unknown {
+export function toMigrationError(error: unknown, warehouse: SchemaNames): unknown {
   const { schema, ops } = warehouse;
   switch (errorCode(error)) {
     case SQL_STATE.insufficientPrivilege:

@@ -1,7 +1,7 @@
 /** Keeps the analyst views equal to their declarations: a view is replaced when the checksum of its query changes. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { views, viewsByDependency } from '../schema/views/views.ts';
 import type { View } from '../schema/views/view.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
@@ -10,8 +10,6 @@ import { relationExists } from '../sql/relation-exists.ts';
 import { quoted } from '../sql/identifiers.ts';
 import { APPLIED_VIEWS } from './views-current.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** The query names a table, column or function that does not exist. */
 const MISSING = [SQL_STATE.undefinedTable, SQL_STATE.undefinedColumn, SQL_STATE.undefinedFunction];
@@ -39,7 +37,7 @@ interface CreatedView {
 
 async function createdViews(
   db: QueryExecutorProvider,
-  { schema, ops }: Names,
+  { schema, ops }: SchemaNames,
 ): Promise<ReadonlyMap<string, CreatedView>> {
   const { rows } = await sql<CreatedView>`
     select v.name, v.checksum, exists (
@@ -57,7 +55,7 @@ async function createdViews(
  */
 export async function applyViews(
   trx: QueryExecutorProvider,
-  names: Names,
+  names: SchemaNames,
   { mayLackTables }: { readonly mayLackTables: boolean },
 ): Promise<void> {
   await createChecksumTable(trx, names.ops);
@@ -132,7 +130,7 @@ async function recordChecksums(trx: QueryExecutorProvider, ops: string, applied:
 }
 
 /** Drops the views that an earlier version declared. */
-async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: Names): Promise<void> {
+async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: SchemaNames): Promise<void> {
   const declared = arrayLiteral(views.map(({ name }) => name));
   const { rows } = await sql<{ name: string }>`
     delete from ${sql.id(ops, APPLIED_VIEWS)} where name <> all (${declared}::text[]) returning name`.execute(trx);
