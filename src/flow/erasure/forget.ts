@@ -6,7 +6,8 @@ import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
 import { asOfSchemas } from '../as-of/schema.ts';
-import { dropTables, isKept, leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
+import { dropSchema, isKept } from '../rebuild/marked-schema.ts';
+import { leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { type ErasureCounts, recordSpooled } from './store.ts';
 import { assertLease, COPY_LEASE, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
@@ -137,7 +138,7 @@ async function removeCopies(tx: Transaction<OperationsTables>, { schema, ops }: 
       throw inUse(error, `${left.name} holds copies of rows from a killed rebuild`);
     });
   for (const name of await asOfSchemas(warehouse))
-    await dropTables(tx, name).catch((error: unknown) => {
+    await dropSchema(tx, name).catch((error: unknown) => {
       throw inUse(error, `${name} holds rows as of an earlier time`);
     });
 }
