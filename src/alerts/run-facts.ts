@@ -1,6 +1,6 @@
 /** Reads what alerts about ended runs compare: new drift, refusals, inputs without data, and what calls cost. */
 import { sql } from 'kysely';
-import { isNothingMissing } from '../ledger/failures/failure-runs.ts';
+import { isNothingMissing } from '../ledger/failures/runs-to-retry.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';

@@ -55,7 +55,7 @@ async function filesAt(file: string, revision: string): Promise<RevisionFiles> {
   const folder = dirname(resolve(file));
   const next = 'Name a config file, or a revision that has it, such as main or HEAD~1.';
   const refuse = (because: string, cause?: unknown): UsageError =>
-    new UsageError(`plan: --against ${JSON.stringify(revision)} is no file, and ${because}`, { next, cause });
+    new UsageError(`plan: --against ${JSON.stringify(revision)} is not a file, and ${because}`, { next, cause });
   if (revision.startsWith('-')) throw refuse('no revision begins with -');
   const git = async (...words: readonly string[]): Promise<string> => {
     const options = { maxBuffer: MOST_BYTES, env: { ...process.env, LC_ALL: 'C' } };

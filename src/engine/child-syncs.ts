@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
-import type { Warehouse } from '../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../warehouse/connect/connect.ts';
 import type { Tx } from './jobs.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
@@ -12,10 +12,8 @@ import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
  */
 const CLOCKS_APART_MS = 5_000;
 
-type WarehouseSchemas = Pick<Warehouse, 'schema' | 'ops'>;
-
 /** Returns the syncs with a waiting or active job, or a shared run with active chunks. */
-export async function busySyncs(db: Tx, { schema, ops }: WarehouseSchemas): Promise<ReadonlySet<string>> {
+export async function busySyncs(db: Tx, { schema, ops }: SchemaNames): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ sync: string }>`
     select distinct data ->> 'sync' as sync from ${sql.id(jobsSchema(schema), 'job')}
     where name in ('sync', 'chunk') and state in ('created', 'retry', 'active')
@@ -32,7 +30,7 @@ export async function busySyncs(db: Tx, { schema, ops }: WarehouseSchemas): Prom
  */
 export async function childrenToStart(
   tx: Tx,
-  schemas: WarehouseSchemas,
+  schemas: SchemaNames,
   syncs: readonly SyncDefinition[],
   parent: string,
   onlyUnbegun = false,

@@ -1,6 +1,5 @@
 /** The long-running roles: a scheduler with a worker, or a worker alone, until a signal ends them. */
 import { once } from 'node:events';
-import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
 import { keepLeaseAlive } from '../control/lease/keep-lease-alive.ts';
 import { type FlowEffects, openInvocation } from '../flow/run/invocation.ts';
@@ -14,6 +13,7 @@ import { diedRuns, lostJobs } from './died-work.ts';
 import { type EngineEvent, handle } from './handle.ts';
 import type { ScheduleChanges } from './jobs.ts';
 import { ROLE_LEASE_PREFIX, WORKER_DIED } from './status.ts';
+import { holderOf } from '../control/lease/holder.ts';
 
 /** `schedule` runs the scheduler and works; `worker` works. */
 export type Role = 'schedule' | 'worker';
@@ -58,7 +58,7 @@ export async function serve(
   const { onEvent, onError, onReady } = effects;
   const signal = warehouse.failed ? AbortSignal.any([stop, warehouse.failed]) : stop;
   const ops = operationsOf(warehouse);
-  const name = `${ROLE_LEASE_PREFIX}${role}:${hostname()}/${process.pid}/${effects.newId()}`;
+  const name = `${ROLE_LEASE_PREFIX}${role}:${holderOf(effects)}`;
   const presence = keepLeaseAlive(
     ops,
     await retryTransient(() => acquireLease(ops, name, name, false), effects),

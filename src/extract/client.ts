@@ -23,7 +23,7 @@ export interface Call {
   /** The query of a GET, otherwise the body. Fields that are undefined or null are not sent. */
   readonly body: RequestBody;
   /** Equal for all attempts of one request. */
-  readonly requestId: string;
+  readonly xRequestId: string;
   /** The request's own `timeout` for the service; the contract's default is 300. */
   readonly timeoutSeconds?: number | undefined;
 }
@@ -186,7 +186,7 @@ function wireOf(call: Call, prefix: string, token: Secret) {
       accept: 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': `sluice/${about.version}`,
-      'x-request-id': call.requestId,
+      'x-request-id': call.xRequestId,
       ...(!get && { 'content-type': 'application/json' }),
     },
     body: get ? null : JSON.stringify(Object.fromEntries(fields)),

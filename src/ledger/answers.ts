@@ -10,13 +10,13 @@ import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** Replaces the body of an answer; null removes it. Size and digest are then those of the new body. */
 export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null, at: Date): Promise<void> {
-  const packed = await compressBody(body ?? NOTHING);
+  const packed = await compressBody(body ?? EMPTY_BODY);
   await ops
     .updateTable('answers')
     .set({
       body: body === null ? null : packed.bytes,
       encoding: packed.encoding,
-      sha256: sha256Of(body ?? NOTHING),
+      sha256: sha256Of(body ?? EMPTY_BODY),
       bytes: String(body?.byteLength ?? 0),
       redacted_at: at.toISOString(),
     })
@@ -24,7 +24,8 @@ export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null,
     .execute();
 }
 
-const NOTHING = new Uint8Array();
+/** The body of an answer that was emptied or not kept. */
+export const EMPTY_BODY = new Uint8Array();
 
 /**
  * Returns the id under which exactly this answer was stored, also if a forgotten entity was removed from it later;
@@ -100,7 +101,7 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
     .where('a.body', 'is not', null)
     .execute();
   const answers = rows.map(async ({ encoding, sha256, took_ms: tookMs, ...row }): Promise<StoredAnswer> => {
-    const stored = row.body ?? NOTHING;
+    const stored = row.body ?? EMPTY_BODY;
     const body = await decompressBody(stored, encoding);
     const isIntact = body !== undefined && sha256Of(body) === sha256;
     return {

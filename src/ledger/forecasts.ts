@@ -5,6 +5,7 @@ import type { ScheduledCost } from '../plan/forecast/scheduled-points.ts';
 import { errorCode } from '../warehouse/sql/errors.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { SQL_STATE } from '../warehouse/sql/sql-states.ts';
 
 /** An earlier forecast, for its days that are over. The day on which it was made does not count. */
 export interface ForecastScore {
@@ -18,7 +19,7 @@ export interface ForecastScore {
 }
 
 /** The role may not write, or the transaction is read-only. */
-const MAY_NOT_WRITE: readonly string[] = ['42501', '25006'];
+const MAY_NOT_WRITE: readonly string[] = [SQL_STATE.insufficientPrivilege, SQL_STATE.readOnlyTransaction];
 
 /**
  * Saves the UTC days of a forecast that end by `until`, and replaces an earlier forecast of the same UTC day. A part of a day

@@ -4,9 +4,10 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { syncLease } from './lease.ts';
+import { inBatches } from '../async/in-batches.ts';
 
-/** The range of receipt times that serve a request: not too long ago, and not in the future. */
-export interface Received {
+/** The receipt times of answers that serve a request: not too long ago, and not in the future. */
+export interface ReceiptRange {
   readonly since: Date;
   readonly until: Date;
 }
@@ -19,13 +20,13 @@ export interface AnswerAge {
 }
 
 /** The receipt times of answers of at most this age. */
-export const receivedWithin = ({ maxAgeMs, notBefore }: AnswerAge, now: Date): Received => ({
+export const receivedWithin = ({ maxAgeMs, notBefore }: AnswerAge, now: Date): ReceiptRange => ({
   since: new Date(Math.max(now.getTime() - maxAgeMs, notBefore?.getTime() ?? -Infinity)),
   until: latestKnown(now),
 });
 
 /** A request, with the range of receipt times that serve it. */
-export interface RequestWithin extends Received {
+export interface RequestWithin extends ReceiptRange {
   readonly requestKey: string;
 }
 
@@ -77,8 +78,8 @@ export async function freshAnswersByKey(
   { withMissing = true }: { readonly withMissing?: boolean } = {},
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
-    const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
+  for (const some of inBatches(asked, ROWS_PER_STATEMENT)) {
+    const rows = await answersWithin(ops, some)
       .select(['t.request_key', newestOf(sql<string>`a.id`).as('id')])
       .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
       .having(isServed)

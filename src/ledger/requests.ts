@@ -1,5 +1,5 @@
 /** The ledger: every request, recorded before it is sent, with its state, attempts and result. */
-import { setImmediate as sent } from 'node:timers/promises';
+import { yieldToEventLoop } from '../async/yield-to-event-loop.ts';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/request-body.ts';
@@ -7,8 +7,9 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import type { FailingRequest } from './failures/failing-requests.ts';
+import type { RepeatedlyUnreadable } from './failures/repeatedly-unreadable.ts';
 import { UNREADABLE } from './failures/unreadable-answers.ts';
+import { ROWS_PER_STATEMENT } from './fresh-answers.ts';
 
 /** A request in the ledger, without its answer. */
 export interface LedgerRequest {
@@ -31,11 +32,8 @@ export interface AnswerAvailability {
   /** The answer that serves the request. */
   readonly fresh: ReadonlyMap<string, string>;
   /** Requests that are not sent because their last answers were unreadable. */
-  readonly failing: ReadonlyMap<string, FailingRequest>;
+  readonly failing: ReadonlyMap<string, RepeatedlyUnreadable>;
 }
-
-/** Rows per statement; more would only use more memory. */
-const CHUNK = 1000;
 
 /** Options for planning tasks. */
 export interface PlanRequestsOptions {
@@ -59,17 +57,17 @@ export async function planRequests(
 ): Promise<number> {
   let added = 0;
   let entered = Promise.resolve(0);
-  for (let start = 0; start < tasks.length; start += CHUNK) {
+  for (let start = 0; start < tasks.length; start += ROWS_PER_STATEMENT) {
     // Prepared while the database executes the statement before.
-    const entry = entryOf(ops, run, tasks.slice(start, start + CHUNK), {
+    const entry = entryOf(ops, run, tasks.slice(start, start + ROWS_PER_STATEMENT), {
       ...more,
-      ...(more.chunks && { chunks: more.chunks.slice(start, start + CHUNK) }),
+      ...(more.chunks && { chunks: more.chunks.slice(start, start + ROWS_PER_STATEMENT) }),
     });
     added += await entered;
     entered = entry.executeTakeFirst().then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
     // The error is thrown where the promise is awaited.
     entered.catch(() => undefined);
-    await sent();
+    await yieldToEventLoop();
   }
   return added + (await entered);
 }
@@ -81,7 +79,7 @@ function entryOf(
   tasks: readonly Task[],
   { at, parentId, freshAnswers, chunks }: PlanRequestsOptions,
 ) {
-  const failing = (key: string): FailingRequest | undefined => freshAnswers?.failing.get(key);
+  const failing = (key: string): RepeatedlyUnreadable | undefined => freshAnswers?.failing.get(key);
   const source = rowsFrom(tasks, {
     request_key: ['text', ({ requestKey }) => requestKey],
     body: ['jsonb', ({ request }) => request],
@@ -150,7 +148,7 @@ function entryOf(
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
 
-const errorOf = (failing: FailingRequest | undefined): string | null =>
+const errorOf = (failing: RepeatedlyUnreadable | undefined): string | null =>
   failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
 
 const nextStepOf = (sync: string): string =>

@@ -7,7 +7,7 @@ import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kys
 import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
-import { freshAnswer, type Received, sameCall } from './fresh-answers.ts';
+import { freshAnswer, type ReceiptRange, sameCall } from './fresh-answers.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
@@ -33,12 +33,12 @@ export interface AnswerToStore {
 export interface RequestToSend {
   readonly id: string;
   /** The identifier sent with each of its attempts. */
-  readonly requestId: string;
+  readonly xRequestId: string;
   readonly at: Date;
   /** The most that the attempt can cost. */
   readonly points: number;
   /** A readable answer received within this range serves the request instead; absent, none does. */
-  readonly fresh?: Received | undefined;
+  readonly fresh?: ReceiptRange | undefined;
 }
 
 /**
@@ -143,7 +143,7 @@ async function answerValues(storing: readonly AnswerToStore[]) {
 
 const SENDING_COLUMNS = {
   id: ['bigint', ({ id }) => id],
-  x_request_id: ['uuid', ({ requestId }) => requestId],
+  x_request_id: ['uuid', ({ xRequestId }) => xRequestId],
   sent_at: ['timestamptz', ({ at }) => at],
   points: ['numeric', ({ points }) => points],
   since: ['timestamptz', ({ fresh }) => fresh?.since ?? null],

@@ -9,6 +9,7 @@ import { childRows, contentHash, digestsFrom, digestsOf } from './merge/digest.t
 import { keyOf, rowsOfOwners, type RowTexts } from './sets/owned-sets.ts';
 import { cellOf, loadHeads, keyArrays, loadStates } from './merge/stored-rows.ts';
 import type { SqlExecutor } from './sql/executor.ts';
+import { inBatches } from '../async/in-batches.ts';
 
 /** Rows per statement. */
 const CHUNK = 500;
@@ -20,8 +21,7 @@ export async function rehash(
   table: RootTable,
   ids: readonly string[],
 ): Promise<void> {
-  for (let start = 0; start < ids.length; start += CHUNK)
-    await rehashSome(run, schema, table, ids.slice(start, start + CHUNK));
+  for (const some of inBatches(ids, CHUNK)) await rehashSome(run, schema, table, some);
 }
 
 async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {

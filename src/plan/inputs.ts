@@ -6,6 +6,7 @@ import { UsageError } from '../errors.ts';
 import { INPUT_AGE } from '../config/values/input-age.ts';
 import { ColumnError, type Input, RowError, type RowReader, rowReader } from './input-row.ts';
 import { hasColumns, hasHeader, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
+import { inBatches } from '../async/in-batches.ts';
 
 export interface InputEffects {
   /** The text of a file in parts; throws if it cannot be read, and an InputFormatError if it is not UTF-8. */
@@ -60,7 +61,7 @@ async function openSource(sync: InputsOf, source: InputSource, effects: InputEff
 }
 
 async function* blocksOf<T>(values: readonly T[]): AsyncGenerator<readonly T[]> {
-  for (let start = 0; start < values.length; start += BLOCK) yield values.slice(start, start + BLOCK);
+  yield* inBatches(values, BLOCK);
 }
 
 const EMPTY: Input = { fields: {}, maxAgeMs: undefined };

@@ -11,7 +11,7 @@ export interface LoggedRequest {
   /** The parsed body, or its text if it is not JSON; the query of a GET. */
   readonly body: unknown;
   /** The client's `x-request-id`, or one that the sandbox generated. */
-  readonly requestId: string;
+  readonly xRequestId: string;
   /** Requests without an answer at arrival, this one included. A request whose answer is being sent does not count. */
   readonly inFlight: number;
   /** Status of the answer. Null while there is none; stays null if the connection was reset before the answer. */

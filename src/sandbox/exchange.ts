@@ -87,7 +87,7 @@ export async function exchange(service: Service, call: SandboxCall): Promise<San
   );
   const headers = {
     'content-type': 'application/json',
-    'x-request-id': arrival.requestId,
+    'x-request-id': arrival.xRequestId,
     'x-execution-time': executionSeconds.toFixed(3),
     ...(pointsLeft !== null && hasToken && { 'x-token-points': String(pointsLeft) }),
     ...outcome.headers,
@@ -99,7 +99,7 @@ const begin = ({ settings, log }: Service, arrival: Arrival, endpoint: Endpoint)
   log.begin({
     id: settings.newId(),
     path: endpoint.path,
-    requestId: arrival.requestId,
+    xRequestId: arrival.xRequestId,
     timeout: timeoutOf(arrival.body),
     startedAt: arrival.arrivedAt,
   });

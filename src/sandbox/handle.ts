@@ -39,7 +39,7 @@ export async function handle(
     path: pathname,
     ...(endpoint && { endpoint: endpoint.name }),
     body: undefined,
-    requestId: headerOf(request, 'x-request-id') ?? service.settings.newId(),
+    xRequestId: headerOf(request, 'x-request-id') ?? service.settings.newId(),
     inFlight: ++memory.busy,
     status: null,
     cost: 0,
@@ -83,7 +83,7 @@ function refusing(arrival: Arrival, refusal: SandboxRefusal): SandboxExchange {
     reply: {
       status,
       body,
-      headers: { 'content-type': 'application/json', 'x-request-id': arrival.requestId, ...headers },
+      headers: { 'content-type': 'application/json', 'x-request-id': arrival.xRequestId, ...headers },
     },
     effect: undefined,
   };

@@ -17,7 +17,7 @@ export interface Ending {
 export interface Start {
   readonly id: string;
   readonly path: string;
-  readonly requestId: string;
+  readonly xRequestId: string;
   readonly timeout: number | null;
   readonly startedAt: Date;
 }
@@ -122,7 +122,7 @@ function item({ micros, start, ending }: Row, tokenId: string): Wire {
     response_error_text: result.errorText,
     response_count: result.count,
     response_execution_time: result.executionSeconds,
-    response_request_id: ending ? start.requestId : null,
+    response_request_id: ending ? start.xRequestId : null,
     timeout: start.timeout,
     is_token_expired: result.tokenExpired,
     is_points_run_out: result.pointsRunOut,

@@ -77,14 +77,14 @@ export function dayIn(timeZone: string, instant: Date): string {
 const dayFormats = new Map<string, Intl.DateTimeFormat>();
 
 /** The follow-up of an answer with room. */
-export const DONE: Follow = { requests: [] };
+export const NO_FOLLOW_UP: Follow = { requests: [] };
 
 /** True if the answer has at least the requested number of items, so that there may be more. */
 export const isFull = ({ request, items }: PageStep): boolean =>
   typeof request['count'] === 'number' && items.length >= request['count'];
 
 /** One request, one answer. */
-export const singlePage: Paging = { by: 'once', ownFields: {}, follow: () => DONE };
+export const singlePage: Paging = { by: 'once', ownFields: {}, follow: () => NO_FOLLOW_UP };
 
 /**
  * An answer capped at `count`, without a second page. If it is full, the request is repeated with a greater count and
@@ -96,7 +96,7 @@ export const cappedBy = (remainder?: string): Paging => ({
   remainder,
   follow: (steps, ways) => {
     const last = steps.at(-1);
-    if (!last || !isFull(last)) return DONE;
+    if (!last || !isFull(last)) return NO_FOLLOW_UP;
     return (
       raised(last.request, ways) ?? splitByFacet(cheapest(facetSplits(last.request, ways.splitBy ?? {}, remainder)))
     );

@@ -120,15 +120,15 @@ describe('the price of a change', () => {
   it('refuses flags that have no effect', async () => {
     expect(await plan('--markdown')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--markdown without --against'),
+      err: expect.stringContaining('--markdown requires --against'),
     });
     expect(await plan('--against', 'main', '--output', 'a', 'groups')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--output, names with --against'),
+      err: expect.stringContaining('--output, names of syncs cannot be combined with --against'),
     });
     expect(await plan('--failed', '--output', 'a')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--failed is given with --output'),
+      err: expect.stringContaining('--failed cannot be combined with --output'),
     });
   });
 

@@ -42,7 +42,7 @@ it('lists active alerts, and with --all those that are over too', async () => {
   expect((await run('list', '--all')).out).toMatch(/^groups +failed +cleared /m);
   expect(await run('test', '--all')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--all is given with test'),
+    err: expect.stringContaining('--all cannot be combined with test'),
   });
   await client.query('delete from sluice_ops.alerts');
   expect((await run('--all')).out).toBe('no alert has been raised\n');

@@ -61,7 +61,7 @@ describe('sluice export', () => {
     [['few', '--output', '-', '--format', 'xml'], 'found "xml", allowed are parquet, csv or jsonl'],
     [['--output', '-', '--format', 'csv'], 'writes one table; 0 were given'],
     [['few', 'web_pages', '--output', '-', '--format', 'csv'], 'writes one table; 2 were given'],
-    [['few', '--output', '-', '--format', 'csv', '--json'], '--json and --output - were both given'],
+    [['few', '--output', '-', '--format', 'csv', '--json'], '--json cannot be combined with --output -'],
     [['fev', '--output', 'lake'], 'Did you mean few?'],
   ])('refuses %j', async (words, reason) => {
     const { code, out, err } = await sluice(['export', ...words], { cwd: folder.path });

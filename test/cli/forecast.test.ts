@@ -149,8 +149,8 @@ describe('the forecast of the schedules', () => {
     [['--for', '400d'], '--for is "400d"; allowed is a time up to 2027-05-05'],
     [['--for', 'soon'], '--for is "soon"'],
     [['--until', '2026-05-03'], '--until is 2026-05-03'],
-    [['--for', '3d', '--refresh', 'groups'], '--refresh, names with --for'],
-    [['--for', '3d', '--until', '2026-06-01'], '--until with --for'],
+    [['--for', '3d', '--refresh', 'groups'], '--refresh, names of syncs cannot be combined with --for'],
+    [['--for', '3d', '--until', '2026-06-01'], '--until cannot be combined with --for'],
   ])('%j is refused', async (words, because) => {
     expect(await plan(...words)).toMatchObject({ code: 2, err: expect.stringContaining(because) });
   });

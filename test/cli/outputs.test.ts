@@ -223,7 +223,7 @@ it('an error of a command with --json is a line of JSON with retryable', SLOW, a
     [
       ['query', '--csv', 'select 1'],
       {},
-      { exitCode: 2, retryable: false, message: 'query: --csv and --json were both given; one is allowed' },
+      { exitCode: 2, retryable: false, message: 'query: --csv cannot be combined with --json' },
     ],
     [['query', 'select 1'], { DATABASE_URL: 'postgres://sluice@127.0.0.1:9/none' }, { exitCode: 5, retryable: true }],
   ] as const) {

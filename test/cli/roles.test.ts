@@ -85,9 +85,14 @@ it('status --watch ends when its reader is gone', async () => {
 it.each([
   [['worker'], {}, 2, 'Run sluice schedule, which also works on jobs, or set DATABASE_URL to a Postgres server.'],
   [['schedule', 'none'], {}, 2, 'Name one of groups, microbloggers, photographers.'],
-  [['schedule', '--explain', '--redrive'], {}, 2, 'schedule: --explain is given with --redrive'],
-  [['docs', '--check', 'tables'], {}, 2, 'docs: pages are given with --check, which covers all files'],
-  [['docs', '--output', 'x', 'tables'], {}, 2, 'docs: pages are given with --output, which covers all files'],
+  [['schedule', '--explain', '--redrive'], {}, 2, 'schedule: --explain cannot be combined with --redrive'],
+  [['docs', '--check', 'tables'], {}, 2, 'docs: --check cannot be combined with names of pages; it covers all files'],
+  [
+    ['docs', '--output', 'x', 'tables'],
+    {},
+    2,
+    'docs: --output cannot be combined with names of pages; it covers all files',
+  ],
   [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some syncs once, use sluice sync.'],
   [['schedule'], {}, 3, 'SLUICE_SERVICE_TOKEN'],
   [['worker'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 3, 'SLUICE_SERVICE_TOKEN'],

@@ -241,9 +241,9 @@ describe('after a sync', () => {
     for (const [words, because] of [
       [['--drop', 'sluice'], '--as-of created no schema'],
       [['--as-of', '2026-02-30'], '; allowed is a day such as 2026-03-05'],
-      [['--schema', 'a'], '--schema is given without --as-of'],
-      [['--as-of', '2026-03-05', '--rebuild'], '--rebuild, --as-of cannot be given together'],
-      [['--drop', 'a', '--as-of', '2026-03-05'], '--as-of, --drop cannot be given together'],
+      [['--schema', 'a'], '--schema requires --as-of'],
+      [['--as-of', '2026-03-05', '--rebuild'], '--rebuild, --as-of cannot be combined'],
+      [['--drop', 'a', '--as-of', '2026-03-05'], '--as-of, --drop cannot be combined'],
     ] as const)
       expect(await sluice(['replay', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(because) });
   });

@@ -36,12 +36,13 @@ function requestUnderLimit(onCorrect: () => void = () => undefined) {
     attempt: async (points: number, outcome: Outcome): Promise<(cost: number) => void> => {
       const ticket = calls.openTicket();
       counted += points;
-      const correct = async (added: number): Promise<void> => {
+      const charge = async (added: number): Promise<void> => {
         onCorrect();
         counted += added;
         corrections.push(added);
       };
-      await ticket.claim({ id: '1', attempts: 0 }, { points, correct });
+      const release = (unused: number): Promise<void> => charge(-unused);
+      await ticket.claim({ id: '1', attempts: 0 }, { points, release, charge });
       ticket.answered(outcome);
       return (cost) => {
         counted -= points - ticket.settle(cost);

@@ -40,7 +40,7 @@ describe('a call', () => {
     const { headers } = await seenOf(CALL);
     expect(headers).toMatchObject({
       'access-token': TOKEN,
-      'x-request-id': CALL.requestId,
+      'x-request-id': CALL.xRequestId,
       'accept-encoding': 'zstd, br, gzip',
       accept: 'application/json',
     });
@@ -81,7 +81,7 @@ describe('a call', () => {
 
   it('that is malformed is a bug and no outcome', async () => {
     const client = clientFor(`http://${await serving((_, response) => response.end())}`);
-    await expect(client.send({ ...CALL, requestId: 'two\nlines' })).rejects.toThrow('x-request-id');
+    await expect(client.send({ ...CALL, xRequestId: 'two\nlines' })).rejects.toThrow('x-request-id');
     await client.close();
     await expect(client.send(CALL)).rejects.toThrow('the client is closed');
   });

@@ -241,14 +241,14 @@ describe('a stop', () => {
     });
     const client = clientFor(`http://${host}`, { connections: 1 });
     const stop = new AbortController();
-    const sent = client.send({ ...CALL, requestId: '1' });
+    const sent = client.send({ ...CALL, xRequestId: '1' });
     await first.promise;
-    const waiting = noted(client.send({ ...CALL, requestId: '2' }, stop.signal));
+    const waiting = noted(client.send({ ...CALL, xRequestId: '2' }, stop.signal));
     stop.abort();
     expect(await waiting).toEqual({ kind: 'not_sent', reason: 'stopped before it was sent' });
     release.resolve();
     expect((await sent).kind).toBe('answered');
-    expect((await client.send({ ...CALL, requestId: '3' })).kind).toBe('answered');
+    expect((await client.send({ ...CALL, xRequestId: '3' })).kind).toBe('answered');
     expect(ids).toEqual(['1', '3']);
   });
 

@@ -86,7 +86,7 @@ export const CALL: Call = {
   method: 'POST',
   path: '/api/microblog/user',
   body: { user: 'ada' },
-  requestId: '6f0f4a3e-8d0a-4b7e-9a57-0d3c1f6f9b11',
+  xRequestId: '6f0f4a3e-8d0a-4b7e-9a57-0d3c1f6f9b11',
 };
 
 /** One call at this url, with more time than anything but a deadline can need. */

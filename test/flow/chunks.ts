@@ -4,7 +4,7 @@ import { executeChunk, type ChunkResult } from '../../src/flow/run/chunk.ts';
 import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/run/invocation.ts';
 import { invocationBudget } from '../../src/control/budget/budget.ts';
 import type { ChunkOrder } from '../../src/flow/run/share-run.ts';
-import { openRowCounter } from '../../src/flow/run/analyze-tables.ts';
+import { NO_ROW_COUNTER } from '../../src/flow/run/analyze-tables.ts';
 import { runSync } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf, countingIds, type Scene, service } from './scene.ts';
@@ -70,7 +70,7 @@ export async function shared(
       definition,
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(own, read.budget, {}, it.effects),
-      rowCounter: openRowCounter(),
+      rowCounter: NO_ROW_COUNTER,
       share: { chunkSize, enqueue: async (_, given) => void orders.push(...given) },
     },
     signal,

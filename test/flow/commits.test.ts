@@ -3,7 +3,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openInvocation } from '../../src/flow/run/invocation.ts';
 import { invocationBudget } from '../../src/control/budget/budget.ts';
-import { openRowCounter } from '../../src/flow/run/analyze-tables.ts';
+import { NO_ROW_COUNTER } from '../../src/flow/run/analyze-tables.ts';
 import { runSync } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
@@ -42,7 +42,7 @@ async function sideBySide(scene: Scene, warehouse: Warehouse, yaml: string) {
   try {
     return await Promise.all(
       read.syncs.map(async (definition) => {
-        const run = { definition, options, budget, rowCounter: openRowCounter() };
+        const run = { definition, options, budget, rowCounter: NO_ROW_COUNTER };
         const summary = await runSync(it, run, new AbortController().signal);
         return summary === 'shared' ? summary : { exitCode: summary.exitCode, answers: summary.answers };
       }),

@@ -24,7 +24,7 @@ describe('an answer that is lost', () => {
     expect(paid(scene)).toBe(4);
     expect([...sentAgain(forGroups(scene)).values()]).toEqual([2]);
     const [, second, third] = forGroups(scene);
-    expect(third?.requestId).toBe(second?.requestId);
+    expect(third?.xRequestId).toBe(second?.xRequestId);
     expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('the request is sent again')]);
   });
 

@@ -21,7 +21,7 @@ describe('a failing service', () => {
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', asked: 3, sent: 4, answers: 3, points: 3 });
     expect(Math.max(...scene.clock.slept)).toBeGreaterThanOrEqual(waitMs);
     expect(scene.sandbox.requests()).toHaveLength(4);
-    expect(new Set(scene.sandbox.requests().map(({ requestId }) => requestId)).size).toBe(3);
+    expect(new Set(scene.sandbox.requests().map(({ xRequestId }) => xRequestId)).size).toBe(3);
   });
 
   it('answers 500 once: the request is sent again, and both attempts count as paid', async () => {

@@ -42,7 +42,7 @@ async function begun(open: Open, tasks: number) {
   return { ops, lease, run };
 }
 
-const sent = { requestId: randomUUID(), at, points: 2 };
+const sent = { xRequestId: randomUUID(), at, points: 2 };
 const answer = (body: string | Uint8Array) => ({
   status: 200,
   headers: { 'x-request-id': 'abc' },
@@ -90,9 +90,9 @@ eachWarehouse('the ledger', (open) => {
     const id = request?.id ?? '';
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set([id]));
     await settleRequest(ops, lease, id, { state: 'planned', at, pointsBack: 1 });
-    expect(await markSent(ops, lease, [{ ...sent, id, requestId: randomUUID() }])).toEqual(new Set([id]));
+    expect(await markSent(ops, lease, [{ ...sent, id, xRequestId: randomUUID() }])).toEqual(new Set([id]));
     await settleRequest(ops, lease, id, { state: 'planned', at });
-    expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
+    expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2, xRequestId: sent.xRequestId }]);
     expect(await all(ops, run)).toEqual([]);
     expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
 

@@ -42,8 +42,8 @@ function holdAnswers(of: McpScene) {
 
 describe('the flags of sluice mcp', () => {
   it.each([
-    [['--max-points', '5'], 'mcp: --max-points without --allow-sync'],
-    [['--allow-sync'], 'mcp: --allow-sync without --max-points'],
+    [['--max-points', '5'], 'mcp: --max-points requires --allow-sync'],
+    [['--allow-sync'], 'mcp: --allow-sync requires --max-points'],
     [['--allow-sync', '--max-points', '0'], 'mcp: --max-points: found "0", allowed is a whole number, 1 or more'],
   ])('%j are refused', async (words, message) => {
     const { code, out, err } = await run(['mcp', ...words], { cwd: scene.folder, env: scene.env });

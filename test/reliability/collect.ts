@@ -49,11 +49,11 @@ export async function factsOf(
 /** The log does not list its own requests. */
 const LOG = 'token.requests';
 
-function arrivalOf({ number, arrivedAt, endpoint: name, body, requestId, sha256, cost }: LoggedRequest): Arrival {
+function arrivalOf({ number, arrivedAt, endpoint: name, body, xRequestId, sha256, cost }: LoggedRequest): Arrival {
   const endpoint = endpointNamed(name ?? '');
   if (!endpoint) throw new Error(`request ${number} is for no endpoint`);
   const key = requestKeyOf(endpoint.name, canonicalRequest(endpoint, askedOf(endpoint, body as RequestBody)));
-  return { number, atMs: arrivedAt.getTime(), endpoint: endpoint.name, requestKey: key, requestId, sha256, cost };
+  return { number, atMs: arrivedAt.getTime(), endpoint: endpoint.name, requestKey: key, xRequestId, sha256, cost };
 }
 
 /** A query consists of texts; the contract defines which of them are numbers. */
@@ -64,7 +64,7 @@ function askedOf(endpoint: Endpoint, body: RequestBody): RequestBody {
   return validated.request;
 }
 
-const loggedOf = ({ path, requestId, cost }: LoggedRequest): Logged => ({ path, requestId, cost });
+const loggedOf = ({ path, xRequestId, cost }: LoggedRequest): Logged => ({ path, xRequestId, cost });
 
 async function entriesOf(warehouse: Warehouse): Promise<Entry[]> {
   const rows = await operationsOf(warehouse)
@@ -84,7 +84,7 @@ async function entriesOf(warehouse: Warehouse): Promise<Entry[]> {
     runId: row.run_id,
     sync: row.sync,
     requestKey: row.request_key,
-    requestId: row.x_request_id,
+    xRequestId: row.x_request_id,
     state: row.state,
     attempts: Number(row.attempts),
     parts: Number(row.parts),
@@ -191,5 +191,5 @@ async function costsOf(warehouse: Warehouse): Promise<Logged[]> {
     warehouse,
     'select endpoint as path, response_request_id as request_id, cost::text from sluice.fact_request_costs',
   );
-  return rows.map(({ path, request_id: requestId, cost }) => ({ path, requestId, cost: Number(cost) }));
+  return rows.map(({ path, request_id: xRequestId, cost }) => ({ path, xRequestId, cost: Number(cost) }));
 }

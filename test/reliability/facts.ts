@@ -10,7 +10,7 @@ export interface Arrival {
   readonly endpoint: string;
   readonly requestKey: string;
   /** The `x-request-id` that it carried. */
-  readonly requestId: string;
+  readonly xRequestId: string;
   /** Digest of the body that the service sent; null if it sent none. */
   readonly sha256: string | null;
   readonly cost: number;
@@ -22,7 +22,7 @@ export interface Entry {
   readonly runId: string;
   readonly sync: string;
   readonly requestKey: string;
-  readonly requestId: string | null;
+  readonly xRequestId: string | null;
   readonly state: string;
   readonly attempts: number;
   /** Number of follow-up requests, from its answer or because it was split. */
@@ -83,7 +83,7 @@ export interface LostAttempt {
 /** A request in the log of the service, or in the table of costs. */
 export interface Logged {
   readonly path: string;
-  readonly requestId: string;
+  readonly xRequestId: string;
   readonly cost: number;
 }
 

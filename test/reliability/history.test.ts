@@ -31,9 +31,9 @@ const lease = (atMs: number, holder: string, token: number, expiresAtMs: number)
 /** A run that died with its second request in flight, and its continuation. */
 const sound: Facts = {
   arrivals: [
-    { number: 1, atMs: 110, endpoint: 'e', requestKey: 'first', requestId: 'x1', sha256: 'aa', cost: 1 },
-    { number: 2, atMs: 140, endpoint: 'e', requestKey: 'second', requestId: 'x2', sha256: 'bb', cost: 1 },
-    { number: 3, atMs: 20_010, endpoint: 'e', requestKey: 'second', requestId: 'x2', sha256: 'cc', cost: 1 },
+    { number: 1, atMs: 110, endpoint: 'e', requestKey: 'first', xRequestId: 'x1', sha256: 'aa', cost: 1 },
+    { number: 2, atMs: 140, endpoint: 'e', requestKey: 'second', xRequestId: 'x2', sha256: 'bb', cost: 1 },
+    { number: 3, atMs: 20_010, endpoint: 'e', requestKey: 'second', xRequestId: 'x2', sha256: 'cc', cost: 1 },
   ],
   entries: [
     {
@@ -41,7 +41,7 @@ const sound: Facts = {
       runId: '1',
       sync: 'groups',
       requestKey: 'first',
-      requestId: 'x1',
+      xRequestId: 'x1',
       state: 'loaded',
       attempts: 1,
       parts: 0,
@@ -52,7 +52,7 @@ const sound: Facts = {
       runId: '1',
       sync: 'groups',
       requestKey: 'second',
-      requestId: 'x2',
+      xRequestId: 'x2',
       state: 'loaded',
       attempts: 2,
       parts: 0,
@@ -93,8 +93,8 @@ const sound: Facts = {
     { row: group(1002), answerId: '6' },
   ],
   lostAnswers: [{ entryId: '2', attempt: 1 }],
-  log: [{ path: '/e', requestId: 'x1', cost: 1 }],
-  costs: [{ path: '/e', requestId: 'x1', cost: 1 }],
+  log: [{ path: '/e', xRequestId: 'x1', cost: 1 }],
+  costs: [{ path: '/e', xRequestId: 'x1', cost: 1 }],
   maxAgeMs: { groups: HOUR_MS },
   mostLost: 1,
   differing: [],
@@ -107,8 +107,8 @@ const withAnswer = (changed: Partial<StoredAnswer>): Partial<Facts> => ({
 });
 /** A later run of the same sync that repeats the first request. */
 const askedAnew = (atMs: number): Partial<Facts> => ({
-  arrivals: [...sound.arrivals, { ...first, number: 4, atMs, requestId: 'x3', sha256: 'dd' }],
-  entries: [...sound.entries, { ...other, id: '3', runId: '2', requestKey: 'first', requestId: 'x3', attempts: 1 }],
+  arrivals: [...sound.arrivals, { ...first, number: 4, atMs, xRequestId: 'x3', sha256: 'dd' }],
+  entries: [...sound.entries, { ...other, id: '3', runId: '2', requestKey: 'first', xRequestId: 'x3', attempts: 1 }],
   moves: [
     ...sound.moves,
     { atMs: atMs - 2, entryId: '3', from: null, to: 'planned', attempts: 0 },
@@ -148,7 +148,7 @@ describe('a history in the checker', () => {
   });
 
   it('breaks no promise if a question was split before it was sent', () => {
-    const cut = { ...other, id: '8', requestId: null, state: 'skipped', parts: 2 };
+    const cut = { ...other, id: '8', xRequestId: null, state: 'skipped', parts: 2 };
     expect(violationsOf({ ...sound, entries: [...sound.entries, cut] })).toEqual([]);
     expect(violationsOf({ ...sound, entries: [...sound.entries, { ...cut, parts: 0 }] })).toEqual([
       'request 8 ended as skipped',
@@ -156,13 +156,13 @@ describe('a history in the checker', () => {
   });
 
   it('breaks no promise if a log read was abandoned', () => {
-    const reading = { ...other, id: '9', requestId: null, state: 'abandoned', isLogReading: true };
+    const reading = { ...other, id: '9', xRequestId: null, state: 'abandoned', isLogReading: true };
     expect(violationsOf({ ...sound, entries: [...sound.entries, reading] })).toEqual([]);
   });
 
   it('breaks no promise if a log read was sent and abandoned, as long as it is listed', () => {
-    const reading = { ...other, id: '9', requestId: 'x9', requestKey: 'log', state: 'abandoned', isLogReading: true };
-    const arrival = { ...first, number: 4, atMs: 20_050, requestKey: 'log', requestId: 'x9' };
+    const reading = { ...other, id: '9', xRequestId: 'x9', requestKey: 'log', state: 'abandoned', isLogReading: true };
+    const arrival = { ...first, number: 4, atMs: 20_050, requestKey: 'log', xRequestId: 'x9' };
     const moved = (from: string, to: string, atMs: number) => ({ entryId: '9', from, to, atMs, attempts: 1 });
     const facts = {
       ...sound,
@@ -195,7 +195,7 @@ describe('a history in the checker', () => {
       ['arrival 1 is the 1. of its request, and the ledger had recorded sent 0 times'],
     ],
     'sends a request that the ledger does not have': [
-      { arrivals: [...sound.arrivals, { ...first, number: 4, requestKey: 'third', requestId: 'x9' }] },
+      { arrivals: [...sound.arrivals, { ...first, number: 4, requestKey: 'third', xRequestId: 'x9' }] },
       ['arrival 4 carries an id that the ledger does not know'],
     ],
     'sends another request than its row': [
@@ -281,7 +281,7 @@ describe('a history in the checker', () => {
       ['request 1 went from loaded to planned'],
     ],
     'has a cost that the service never logged, and lacks a logged one': [
-      { costs: [{ path: '/e', requestId: 'x1', cost: 2 }] },
+      { costs: [{ path: '/e', xRequestId: 'x1', cost: 2 }] },
       ['the log has 1 of /e x1 at 1, the table of costs 0', 'the log has 0 of /e x1 at 2, the table of costs 1'],
     ],
     'has a cost twice': [

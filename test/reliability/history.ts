@@ -43,7 +43,7 @@ export function violationsOf(facts: Facts): string[] {
 
 /** Returns the figures of a history. */
 export function figuresOf(facts: Facts): Figures {
-  const ids = facts.arrivals.map(({ requestId }) => requestId);
+  const ids = facts.arrivals.map(({ xRequestId }) => xRequestId);
   return {
     arrivals: facts.arrivals.length,
     answers: facts.answers.length,
@@ -79,10 +79,10 @@ function mostAtOnce(facts: Facts): number {
 /** Arrivals that had a stored answer: in the same run, or while it was fresh for the requesting sync. */
 function sentAgain({ arrivals, answers, entries, maxAgeMs }: Facts): Arrival[] {
   const entryOf = new Map(entries.map((it) => [it.id, it]));
-  const byRequest = new Map(entries.map((it) => [it.requestId, it]));
+  const byRequest = new Map(entries.map((it) => [it.xRequestId, it]));
   const stored = grouped(answers, ({ requestKey }) => requestKey);
   return arrivals.filter((arrival) => {
-    const asker = byRequest.get(arrival.requestId);
+    const asker = byRequest.get(arrival.xRequestId);
     return (stored.get(arrival.requestKey) ?? []).some((answer) => {
       if (arrival.atMs <= answer.storedAtMs) return false;
       const ageMs = arrival.atMs - answer.receivedAtMs;
@@ -94,14 +94,14 @@ function sentAgain({ arrivals, answers, entries, maxAgeMs }: Facts): Arrival[] {
 
 /** Arrivals without an earlier `sent` in the ledger. */
 function unannounced({ arrivals, entries, moves }: Facts): string[] {
-  const byRequest = new Map(entries.map((it) => [it.requestId, it]));
+  const byRequest = new Map(entries.map((it) => [it.xRequestId, it]));
   const sent = grouped(
     moves.filter(({ to, attempts, from }) => to === 'sent' && (from !== 'sent' || attempts > 0)),
     ({ entryId }) => entryId,
   );
   const times = new Map<string, number>();
-  return arrivals.flatMap(({ number, endpoint, requestId, requestKey, atMs }) => {
-    const entry = byRequest.get(requestId);
+  return arrivals.flatMap(({ number, endpoint, xRequestId, requestKey, atMs }) => {
+    const entry = byRequest.get(xRequestId);
     // A lookup in the log, to resolve a lost answer, is not a planned request, and costs nothing.
     if (!entry && endpoint === 'token.requests') return [];
     if (!entry) return [`arrival ${number} carries an id that the ledger does not know`];
@@ -128,15 +128,15 @@ const lostAttempts = ({ moves }: Facts): LostAttempt[] =>
 function forgotten(facts: Facts): string[] {
   const listed = new Set(facts.lostAnswers.map(({ entryId, attempt }) => `${entryId}/${attempt}`));
   const lost = lostAttempts(facts);
-  const arrivals = grouped(facts.arrivals, ({ requestId }) => requestId);
+  const arrivals = grouped(facts.arrivals, ({ xRequestId }) => xRequestId);
   const answers = grouped(facts.answers, ({ entryId }) => entryId);
   const lostOf = grouped(lost, ({ entryId }) => entryId);
   return [
     ...lost
       .filter(({ entryId, attempt }) => !listed.has(`${entryId}/${attempt}`))
       .map(({ entryId, attempt }) => `attempt ${attempt} at request ${entryId} was lost and is not listed`),
-    ...facts.entries.flatMap(({ id, requestId }) => {
-      const came = requestId === null ? 0 : (arrivals.get(requestId) ?? []).length;
+    ...facts.entries.flatMap(({ id, xRequestId }) => {
+      const came = xRequestId === null ? 0 : (arrivals.get(xRequestId) ?? []).length;
       const known = (answers.get(id) ?? []).length + (lostOf.get(id) ?? []).length;
       return came <= known
         ? []
@@ -148,7 +148,7 @@ function forgotten(facts: Facts): string[] {
 /** Answers whose bytes differ from what the service sent for that request. */
 function wrongBytes({ answers, arrivals, entries }: Facts): string[] {
   const entryOf = new Map(entries.map((it) => [it.id, it]));
-  const sent = grouped(arrivals, ({ requestId }) => requestId);
+  const sent = grouped(arrivals, ({ xRequestId }) => xRequestId);
   const stored = grouped(answers, ({ entryId }) => entryId);
   return [
     ...answers.flatMap(({ id, entryId, requestKey, sha256, sha256OfBytes }) => {
@@ -156,11 +156,11 @@ function wrongBytes({ answers, arrivals, entries }: Facts): string[] {
       const entry = entryOf.get(entryId);
       if (entry?.requestKey !== requestKey)
         return [`answer ${id} is stored under another request key than its request`];
-      const sources = sent.get(entry.requestId ?? '') ?? [];
+      const sources = sent.get(entry.xRequestId ?? '') ?? [];
       return sources.some((it) => it.sha256 === sha256) ? [] : [`answer ${id}: the service sent no such bytes for it`];
     }),
     ...entries
-      .filter(({ id, requestId }) => (stored.get(id) ?? []).length > (sent.get(requestId ?? '') ?? []).length)
+      .filter(({ id, xRequestId }) => (stored.get(id) ?? []).length > (sent.get(xRequestId ?? '') ?? []).length)
       .map(({ id }) => `request ${id} has more answers than it reached the service`),
   ];
 }
@@ -254,8 +254,8 @@ function tooManyLost(facts: Facts): string[] {
 function logMismatch({ log, costs }: Facts): string[] {
   const count = (list: readonly Logged[]): Map<string, number> => {
     const times = new Map<string, number>();
-    for (const { path, requestId, cost } of list) {
-      const line = `${path} ${requestId} at ${cost}`;
+    for (const { path, xRequestId, cost } of list) {
+      const line = `${path} ${xRequestId} at ${cost}`;
       times.set(line, (times.get(line) ?? 0) + 1);
     }
     return times;

@@ -95,7 +95,7 @@ async function askAgain({ sandbox }: Stage): Promise<void> {
     method: 'POST',
     path: '/api/pronet/group',
     body: before?.body as Record<string, unknown>,
-    requestId: before?.requestId ?? '',
+    xRequestId: before?.xRequestId ?? '',
   });
   await client.close();
 }

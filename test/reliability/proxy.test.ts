@@ -161,7 +161,8 @@ describe('the HTTP proxy', () => {
       await asker.close();
       await sandbox.close();
     });
-    const ask = () => asker.send({ method: 'POST', path: '/api/pronet/group', body: { group: '1001' }, requestId: ID });
+    const ask = () =>
+      asker.send({ method: 'POST', path: '/api/pronet/group', body: { group: '1001' }, xRequestId: ID });
     return { sandbox, proxy, ask };
   };
   const ID = '00000000-0000-4000-8000-000000000001';
@@ -173,7 +174,7 @@ describe('the HTTP proxy', () => {
     const [request] = sandbox.requests();
     expect(outcome).toMatchObject({ status: 200, headers: { 'x-request-id': ID } });
     expect(outcome.body.byteLength).toBe(request?.bytes);
-    expect(request?.requestId).toBe(ID);
+    expect(request?.xRequestId).toBe(ID);
   });
 
   it.each([

@@ -169,7 +169,7 @@ describe('what the sandbox remembers', () => {
         path: '/api/pronet/group',
         endpoint: 'pronet.group',
         body: { group: '1003' },
-        requestId: 'mine',
+        xRequestId: 'mine',
         inFlight: 1,
         status: 200,
         cost: 1,

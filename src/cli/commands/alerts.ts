@@ -6,6 +6,7 @@ import { requireUsable } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { column, type PrintedColumn, fields, tableOf } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
+import { flagConflict } from '../flag-conflict.ts';
 
 export const alerts = command({
   about:
@@ -36,8 +37,7 @@ export const alerts = command({
       show(context, 'alerts/1', found, () => tableOf(found, context.out, COLUMNS) || none);
       return EXIT.complete;
     }
-    if (all)
-      throw new UsageError('alerts: --all is given with test, which lists nothing', { next: 'Leave one of them out.' });
+    if (all) throw flagConflict('alerts', ['--all', 'test'], { because: 'test lists nothing' });
     requireUsable(config, ['alerts.webhook']);
     if (!config.alerts) {
       throw new UsageError(`alerts: ${config.file} has no webhook and no command for alerts`, {

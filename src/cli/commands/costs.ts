@@ -10,6 +10,7 @@ import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { CostReport } from '../text/costs-text.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
+import { flagConflict } from '../flag-conflict.ts';
 
 const COLUMNS = [
   ['date', 'date'],
@@ -63,10 +64,11 @@ export const costs = command({
   ],
   run: async ({ config: flag, since, by, tune, csv: asCsv }, context) => {
     if (tune && (asCsv || by !== undefined || since !== undefined))
-      throw new UsageError('costs: --tune is given with --csv, --by or --since; it reads all stored answers', {
+      throw flagConflict('costs', ['--tune', '--csv, --by or --since'], {
+        because: 'it reads all stored answers',
         next: 'Leave the others out.',
       });
-    if (asCsv && context.json) throw new UsageError('costs: --csv and --json were both given; one is allowed');
+    if (asCsv && context.json) throw flagConflict('costs', ['--csv', '--json']);
     const config = await readConfig(context, flag);
     if (tune) return showTuning(context, config);
     if (by !== undefined) return showGroups(context, config, { by, since, asCsv });

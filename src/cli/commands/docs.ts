@@ -8,6 +8,7 @@ import { writeOutputFile } from '../terminal/output-file.ts';
 import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
 import { show, showGenerated } from '../terminal/show.ts';
+import { flagConflict } from '../flag-conflict.ts';
 
 export const docs = command({
   about:
@@ -28,8 +29,8 @@ export const docs = command({
   ],
   run: async ({ check, output, pages }, context) => {
     if (pages.length > 0 && (check || output !== undefined))
-      throw new UsageError(`docs: pages are given with ${check ? '--check' : '--output'}, which covers all files`, {
-        next: 'Leave one of them out.',
+      throw flagConflict('docs', [check ? '--check' : '--output', 'names of pages'], {
+        because: 'it covers all files',
       });
     const [{ allCommands }, { generatedFiles }, { schemaText }, { isCheckout }] = await Promise.all([
       import('../commands.ts'),

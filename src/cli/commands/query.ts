@@ -1,6 +1,5 @@
 /** `sluice query`: runs read-only SQL on the warehouse and prints a table, JSON or CSV. */
 import { text } from 'node:stream/consumers';
-import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryOptions, QueryResult } from '../../warehouse/connect/query.ts';
 import { csvRecords } from '../../text/csv.ts';
@@ -9,6 +8,7 @@ import type { Context } from '../context.ts';
 import { jsonElements, versioned } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
+import { flagConflict } from '../flag-conflict.ts';
 
 export const query = command({
   about:
@@ -28,7 +28,7 @@ export const query = command({
     { line: 'sluice query --json - < report.sql', about: 'Run a statement from a file.' },
   ],
   run: async ({ sql, csv: asCsv, config: flag }, context) => {
-    if (asCsv && context.json) throw new UsageError('query: --csv and --json were both given; one is allowed');
+    if (asCsv && context.json) throw flagConflict('query', ['--csv', '--json']);
     const config = await readConfig(context, flag);
     const statement = sql === '-' ? await text(context.input) : sql;
     const { exactValue, jsonValue } = await import('../../warehouse/sql/json-value.ts');

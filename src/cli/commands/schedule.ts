@@ -8,6 +8,7 @@ import { engineOptions, runEngine } from '../engine.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
+import { flagConflict } from '../flag-conflict.ts';
 
 /** The number of firings that `--explain` prints for each sync. */
 const FIRINGS = 10;
@@ -49,8 +50,7 @@ export const schedule = command({
       throw new UsageError(`The config has no sync ${JSON.stringify(unknown)}.`, {
         next: `Name one of ${config.syncs.map(({ name }) => name).join(', ')}.`,
       });
-    if (args.explain && args.redrive)
-      throw new UsageError('schedule: --explain is given with --redrive', { next: 'Leave one of them out.' });
+    if (args.explain && args.redrive) throw flagConflict('schedule', ['--explain', '--redrive']);
     if (args.explain) return explain(context, config, names);
     if (args.redrive) return redrive(context, config, names);
     if (names.length > 0)

@@ -15,6 +15,7 @@ import { summaryText } from '../text/summary.ts';
 import { withFlow } from '../with-flow.ts';
 import { withRetryable } from '../exit-codes.ts';
 import { interruptionOf } from '../interruption.ts';
+import { flagConflict } from '../flag-conflict.ts';
 
 export const sync = command({
   about:
@@ -124,7 +125,8 @@ async function readPlan(
     ...(given.limit === undefined ? [] : ['--limit']),
   ];
   if (extra.length > 0)
-    throw new UsageError(`sync: --plan is given with ${extra.join(', ')}; the saved plan sets them`, {
+    throw flagConflict('sync', ['--plan', extra.join(', ')], {
+      because: 'the saved plan sets them',
       next: 'Leave them out, or make another plan with sluice plan --output FILE.',
     });
   const { parseSavedPlan } = await import('../../plan/saved/saved-plan.ts');

@@ -12,9 +12,15 @@ export interface Limit {
 
 /** Points that count against every limit of a guard. */
 export interface BudgetReservation {
-  /** Releases points that a call did not cost; negative if it cost more. Never rejects. */
-  readonly giveBack: (points: number) => Promise<void>;
+  /** Gives back points that a call did not cost. Never rejects. */
+  readonly release: (points: number) => Promise<void>;
+  /** Adds points that a call cost beyond its reservation, even beyond a limit. Never rejects. */
+  readonly charge: (points: number) => Promise<void>;
 }
+
+/** Changes by how much a reservation counts: positive charges points, negative releases them. */
+export const adjust = ({ release, charge }: BudgetReservation, points: number): Promise<void> =>
+  points < 0 ? release(-points) : charge(points);
 
 export interface BudgetGuard {
   /** Returns the limit that currently does not allow this many points; undefined if all do. */
@@ -71,8 +77,11 @@ export function openBudget(limits: readonly Limit[]): MeteredBudget {
       if (reached) return reached;
       reserved += points;
       return {
-        giveBack: async (back) => {
-          reserved -= back;
+        release: async (unused) => {
+          reserved -= unused;
+        },
+        charge: async (added) => {
+          reserved += added;
         },
       };
     },
@@ -101,19 +110,23 @@ export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): Metere
   check: async (points) => (await first.check(points)) ?? second.check(points),
   reserve: async (points) => {
     const one = await first.reserve(points);
-    if (!('giveBack' in one)) return one;
+    if (!('release' in one)) return one;
     let other: BudgetReservation | Limit | undefined;
     try {
       other = await second.reserve(points);
     } finally {
-      if (!other || !('giveBack' in other)) await one.giveBack(points);
+      if (!other || !('release' in other)) await one.release(points);
     }
-    if (!('giveBack' in other)) return other;
-    const { giveBack } = other;
+    if (!('release' in other)) return other;
+    const { release, charge } = other;
     return {
-      giveBack: async (back) => {
-        await one.giveBack(back);
-        await giveBack(back);
+      release: async (unused) => {
+        await one.release(unused);
+        await release(unused);
+      },
+      charge: async (added) => {
+        await one.charge(added);
+        await charge(added);
       },
     };
   },

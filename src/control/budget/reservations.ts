@@ -1,13 +1,11 @@
 /** Points reserved for the calls of a run: the most that each can cost, until its cost is known. */
-import type { BudgetGuard, Limit } from './local-budget.ts';
+import { adjust, type BudgetGuard, type BudgetReservation, type Limit } from './local-budget.ts';
 
 /** Points reserved for one call. */
-export interface Reservation {
+export interface Reservation extends BudgetReservation {
   readonly points: number;
   /** Sets the cost of the call, or its upper bound; only the first call counts. */
   readonly settle: (cost: number) => void;
-  /** Adds points to the limits that count the reservation, whatever limits hold now; negative releases points. */
-  readonly correct: (points: number) => Promise<void>;
 }
 
 export interface Reservations {
@@ -48,27 +46,27 @@ export function openReservations(budget: BudgetGuard): Reservations {
       try {
         reserved = await budget.reserve(points);
       } finally {
-        if (!reserved || !('giveBack' in reserved)) {
+        if (!reserved || !('release' in reserved)) {
           open.delete(promise);
           resolve();
         }
       }
-      if (!('giveBack' in reserved)) return undefined;
-      const { giveBack } = reserved;
+      if (!('release' in reserved)) return undefined;
+      const counted = reserved;
       let isSettled = false;
       return {
+        ...counted,
         points,
         settle: (cost) => {
           if (isSettled) return;
           isSettled = true;
-          const released = giveBack(points - cost).finally(() => {
+          const released = adjust(counted, cost - points).finally(() => {
             releasing.delete(released);
             open.delete(promise);
             resolve();
           });
           releasing.add(released);
         },
-        correct: (added) => giveBack(-added),
       };
     },
     close: async () => {

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
-import { type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
+import { adjust, type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import { periodCounter, type SpendingPeriod } from './spending-period.ts';
 import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -73,24 +73,33 @@ export function openSharedBudget(
     return row?.found === limits.length ? 'done' : 'gone';
   };
 
-  /**
-   * Releases points, or adds them if negative. A double refund allows overspending; a missed refund only ends the run
-   * early. For added points, the opposite is true. So only an addition is retried when the outcome is unknown.
-   */
-  const giveBack = (limits: readonly SharedLimit[], points: number): Promise<void> =>
-    persist(async () => {
-      const names = namesOf(limits);
-      try {
-        await sql`
-          with counted as (
-            select name from ${spending} where name = any(${names}::text[]) order by name for update
-          )
-          update ${spending} set points = greatest(points - ${String(points)}::numeric, 0), updated_at = clock_timestamp()
-          where name = any(${names}::text[]) and (select count(*) from counted) > 0`.execute(db);
-      } catch (error) {
-        if (points < 0 || !mayBeDone(error)) throw error;
-      }
-    }).catch(() => undefined);
+  const change = async (limits: readonly SharedLimit[], points: number): Promise<void> => {
+    const names = namesOf(limits);
+    await sql`
+      with counted as (
+        select name from ${spending} where name = any(${names}::text[]) order by name for update
+      )
+      update ${spending} set points = greatest(points + ${String(points)}::numeric, 0), updated_at = clock_timestamp()
+      where name = any(${names}::text[]) and (select count(*) from counted) > 0`.execute(db);
+  };
+
+  /** Gives back points. Never repeated if its outcome is unknown: twice would allow overspending; a miss only ends the run early. */
+  const release = (limits: readonly SharedLimit[], points: number): Promise<void> =>
+    persist(() =>
+      change(limits, -points).catch((error: unknown) => {
+        if (!mayBeDone(error)) throw error;
+      }),
+    ).catch(() => undefined);
+
+  /** Adds points. Repeated if its outcome is unknown: a miss would allow overspending; twice only ends the run early. */
+  const charge = (limits: readonly SharedLimit[], points: number): Promise<void> =>
+    persist(() => change(limits, points)).catch(() => undefined);
+
+  /** What counts for a call against these limits, whatever limits hold later. */
+  const reservationOn = (limits: readonly SharedLimit[]): BudgetReservation => ({
+    release: async (points) => (points === 0 ? undefined : release(limits, points)),
+    charge: async (points) => (points === 0 ? undefined : charge(limits, points)),
+  });
 
   const counted = async (): Promise<Limit[]> => {
     const limits = await limitsNow(false);
@@ -102,7 +111,7 @@ export function openSharedBudget(
   };
 
   const add = async (points: number): Promise<void> => {
-    if (points !== 0) await giveBack(await limitsNow(false), -points);
+    if (points !== 0) await adjust(reservationOn(await limitsNow(false)), points);
   };
 
   return {
@@ -120,7 +129,7 @@ export function openSharedBudget(
         const limits = await limitsNow(isGone);
         // If the connection was lost after the commit, the points are reserved twice, which only ends a run early.
         const end = await persist(() => reserve(limits, points));
-        if (end === 'done') return { giveBack: async (back) => (back === 0 ? undefined : giveBack(limits, back)) };
+        if (end === 'done') return reservationOn(limits);
         if (end !== 'gone') return end;
         if (isGone) throw new Error(`the rows of ${namesOf(limits)} are gone again`);
       }

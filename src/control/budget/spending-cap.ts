@@ -47,13 +47,17 @@ export function openSpendingCap(what: string, cap: number): SpendingCap {
       },
       reserve: async (points) => {
         const reserved = await budget.reserve(points);
-        if (!('giveBack' in reserved)) return reserved;
+        if (!('release' in reserved)) return reserved;
         const counted = { most: points, points };
         requests.push(counted);
         return {
-          giveBack: async (back) => {
-            counted.points -= back;
-            await reserved.giveBack(back);
+          release: async (unused) => {
+            counted.points -= unused;
+            await reserved.release(unused);
+          },
+          charge: async (added) => {
+            counted.points += added;
+            await reserved.charge(added);
           },
         };
       },

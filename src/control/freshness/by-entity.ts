@@ -2,9 +2,10 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { type EntityName, NAME_KINDS } from '../../service/names/entity-name.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-import type { Received } from '../../ledger/fresh-answers.ts';
+import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { inBatches } from '../../async/in-batches.ts';
 
 /** Rows per statement. */
 const CHUNK = 1000;
@@ -83,7 +84,7 @@ export async function namesOfEntities(
 }
 
 /** A request that may have been about an entity. */
-export interface AnswerCandidate extends Received {
+export interface AnswerCandidate extends ReceiptRange {
   readonly place: number;
   readonly requestKey: string;
   /** The key of the request whose answer is looked for. */
@@ -104,8 +105,7 @@ export async function freshAnswersByEntity(
   mayBeEmpty: boolean,
 ): Promise<Map<number, string>> {
   const found = new Map<number, FoundAnswer>();
-  for (let start = 0; start < candidates.length; start += CHUNK) {
-    const part = candidates.slice(start, start + CHUNK);
+  for (const part of inBatches(candidates, CHUNK)) {
     const source = rowsFrom(part, {
       place: ['bigint', ({ place }) => place],
       request_key: ['text', ({ requestKey }) => requestKey],

@@ -1,10 +1,10 @@
 /** Decides which requests stored answers serve, also answers about the same entity under another name. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
-import { freshAnswersByKey, type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
+import { freshAnswersByKey, type ReceiptRange, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
-import { failingRequests } from '../../ledger/failures/failing-requests.ts';
+import { repeatedlyUnreadable } from '../../ledger/failures/repeatedly-unreadable.ts';
 import { unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
@@ -39,7 +39,7 @@ export async function freshFor(
   });
   const fresh = await freshAnswers(ops, endpoint, aged);
   const unserved = aged.filter(({ requestKey }) => !fresh.has(requestKey));
-  const failing = await failingRequests(ops, unserved);
+  const failing = await repeatedlyUnreadable(ops, unserved);
   if (invokedAt) {
     const rest = unserved.filter(({ requestKey }) => !failing.has(requestKey));
     for (const [key, answerId] of await unreadableAfter(ops, rest, invokedAt)) fresh.set(key, answerId);
@@ -63,7 +63,7 @@ async function freshAnswers(
 }
 
 /** A request whose answer is looked for. */
-interface UnansweredRequest extends Received {
+interface UnansweredRequest extends ReceiptRange {
   readonly requestKey: string;
   /** Canonical. */
   readonly request: RequestBody;
@@ -111,7 +111,7 @@ export interface FreshnessContext extends RetryEffects {
 type FreshnessRule = Pick<FreshnessContext, 'definition' | 'maxAgeOf'>;
 
 /** True if the entity of a request may have been bought under another name. */
-export const mayHaveFreshAnswer = (
+export const mayBeBoughtUnderOtherName = (
   { definition, maxAgeOf }: FreshnessRule,
   { input }: Pick<LedgerRequest, 'input'>,
 ): boolean => definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
@@ -120,7 +120,7 @@ export const mayHaveFreshAnswer = (
 export function freshWithin(
   { maxAgeOf, now }: Pick<FreshnessContext, 'maxAgeOf' | 'now'>,
   { input }: Pick<LedgerRequest, 'input'>,
-): Received | undefined {
+): ReceiptRange | undefined {
   const age = maxAgeOf(input);
   return age && receivedWithin(age, now());
 }
@@ -159,7 +159,8 @@ export function oneAtATimePerEntity(
   const last = new Map<string, Promise<void>>();
   const field = context.definition.endpoint.naming?.field;
   return (request, work) => {
-    const name = field !== undefined && mayHaveFreshAnswer(context, request) ? request.request[field] : undefined;
+    const name =
+      field !== undefined && mayBeBoughtUnderOtherName(context, request) ? request.request[field] : undefined;
     if (typeof name !== 'string') return work();
     const normalized = normalizedName(name);
     const before = last.get(normalized);

@@ -1,10 +1,10 @@
 /** Locks the warehouse against every sync, for work that no load may interrupt. */
-import { hostname } from 'node:os';
 import { HeldError } from '../../errors.ts';
 import { acquireLease, type Lease, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { keepLeaseAlive, type LeaseKeepAlive } from './keep-lease-alive.ts';
+import { holderOf } from './holder.ts';
 
 export interface HeldLease {
   readonly lease: Lease;
@@ -24,7 +24,7 @@ export async function acquireAll(
 ): Promise<HeldLease[]> {
   const ops = operationsOf(warehouse);
   const held: HeldLease[] = [];
-  const holder = `${hostname()}/${process.pid}/${effects.newId()}`;
+  const holder = holderOf(effects);
   try {
     for (const name of names) {
       const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');

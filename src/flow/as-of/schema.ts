@@ -1,17 +1,19 @@
 /** Schemas with the tables as of an earlier time. Sluice creates, marks and drops them, and drops no schema without its mark. */
-import { type QueryExecutorProvider, sql } from 'kysely';
+import { sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
-import { literal } from '../../warehouse/sql/identifiers.ts';
-import { createEmptyTables, dropTables, isKept } from '../rebuild/schema.ts';
+import { createMarkedSchema, dropSchema, markSchema, unlessKept } from '../rebuild/marked-schema.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 type Database = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
 /** The mark is the comment of the schema. It names the warehouse's own schema, since a database may hold several. */
-const markOf = ({ schema }: Pick<Warehouse, 'schema'>): string => `Tables of ${schema} as of `;
+const beginningOf = ({ schema }: Pick<Warehouse, 'schema'>): string => `Tables of ${schema} as of `;
 const REMOVED_BY = 'sluice replay --drop removes this schema.';
 const UNFINISHED = '; not complete';
+const markOf = (warehouse: Pick<Warehouse, 'schema'>, asOf: Date, suffix: string): string =>
+  `${beginningOf(warehouse)}${asOf.toISOString()}${suffix}. ${REMOVED_BY}`;
 
 const NAME = /^(?!pg_)[a-z][a-z0-9_]{0,58}$/;
 
@@ -23,12 +25,10 @@ export async function createAsOfSchema(warehouse: Database, name: string, asOf: 
     );
   try {
     await warehouse.db.transaction().execute(async (tx) => {
-      await sql`create schema ${sql.id(name)}`.execute(tx);
-      await mark(tx, warehouse, { name, asOf, suffix: UNFINISHED });
-      await createEmptyTables(tx, name, warehouse.ops);
+      await createMarkedSchema(tx, warehouse.ops, { name, mark: markOf(warehouse, asOf, UNFINISHED) });
     });
   } catch (error) {
-    if (errorCode(error) !== '42P06') throw error;
+    if (errorCode(error) !== SQL_STATE.duplicateSchema) throw error;
     const isOurs = (await asOfSchemas(warehouse)).includes(name);
     throw new UsageError(`replay: the schema ${name} exists`, {
       next: isOurs
@@ -41,28 +41,13 @@ export async function createAsOfSchema(warehouse: Database, name: string, asOf: 
 
 /** Marks the schema as complete. */
 export const completeAsOfSchema = ({ db, schema }: Database, name: string, asOf: Date): Promise<void> =>
-  mark(db, { schema }, { name, asOf, suffix: '' });
-
-interface Mark {
-  readonly name: string;
-  readonly asOf: Date;
-  readonly suffix: string;
-}
-
-async function mark(
-  db: QueryExecutorProvider,
-  warehouse: Pick<Warehouse, 'schema'>,
-  { name, asOf, suffix }: Mark,
-): Promise<void> {
-  const comment = `${markOf(warehouse)}${asOf.toISOString()}${suffix}. ${REMOVED_BY}`;
-  await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(comment))}`.execute(db);
-}
+  markSchema(db, name, markOf({ schema }, asOf, ''));
 
 /** Returns the names of the marked schemas of this warehouse, complete or not. */
 export async function asOfSchemas(warehouse: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select nspname as name from pg_namespace
-    where starts_with(obj_description(oid, 'pg_namespace'), ${markOf(warehouse)})
+    where starts_with(obj_description(oid, 'pg_namespace'), ${beginningOf(warehouse)})
       and right(obj_description(oid, 'pg_namespace'), ${REMOVED_BY.length}) = ${REMOVED_BY}
     order by 1`.execute(warehouse.db);
   return rows.map(({ name }) => name);
@@ -71,11 +56,5 @@ export async function asOfSchemas(warehouse: Database): Promise<readonly string[
 /** Drops a marked schema; false if it has no mark, or if other objects depend on it, were added to it, or use it. */
 export async function dropAsOfSchema(warehouse: Database, name: string): Promise<boolean> {
   if (!(await asOfSchemas(warehouse)).includes(name)) return false;
-  try {
-    await warehouse.db.transaction().execute((tx) => dropTables(tx, name));
-    return true;
-  } catch (error) {
-    if (isKept(error)) return false;
-    throw error;
-  }
+  return unlessKept(warehouse.db.transaction().execute((tx) => dropSchema(tx, name)));
 }

@@ -6,7 +6,7 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { ChildTable, Table } from '../../warehouse/schema/table-types.ts';
-import { tables } from '../../warehouse/schema/tables.ts';
+import { tableNamed, tables } from '../../warehouse/schema/tables.ts';
 
 type NullsRule = Pick<Extract<CheckRule, { kind: 'nulls' }>, 'table' | 'column'>;
 
@@ -21,7 +21,7 @@ export async function readNulls(
 ): Promise<{ readonly rows: number; readonly nulls: number }> {
   const problem = problemOf(rule);
   if (problem !== undefined) throw new UsageError(problem);
-  const table = tables.find(({ name }) => name === rule.table);
+  const table = tableNamed(rule.table);
   const parent = table && isChild(table) ? table.foreignKeys[0] : undefined;
   const join = parent
     ? sql`join ${sql.id(schema, parent.table)} p on ${sql.join(
@@ -44,7 +44,7 @@ const isChild = (table: Table): table is ChildTable => table.kind === 'child';
 
 /** The problem with the name of the column; undefined if the warehouse declares it. */
 function problemOf({ table: name, column }: NullsRule): string | undefined {
-  const table = tables.find((it) => it.name === name);
+  const table = tableNamed(name);
   if (!table) return `no table is named ${name}${suggestion(name, tables)}`;
   if (table.columns.some((it) => it.name === column)) return undefined;
   return `the table ${name} has no column ${column}${suggestion(column, table.columns)}`;

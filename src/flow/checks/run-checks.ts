@@ -2,7 +2,7 @@
 import type { CheckDefinition } from '../../config/checks.ts';
 import { EXIT } from '../../errors.ts';
 import { type CheckResult, recordCheckResults } from '../../ledger/checks/check-results.ts';
-import { recordFailedParts } from '../../ledger/failures/failed-parts.ts';
+import { markFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
@@ -34,7 +34,7 @@ export async function runChecks(
   const { checks = [] } = definition;
   if (checks.length === 0) return [];
   const ops = operationsOf(warehouse);
-  await retryTransient(() => recordFailedParts(ops, run), effects);
+  await retryTransient(() => markFullAnswersWithFailedParts(ops, run), effects);
   const read = async () => ({ counters: await readRunCounters(ops, run.id), unread: await unreadableSum(ops, run.id) });
   const facts = await retryTransient(read, effects);
   const checked = { ...ended, ...facts, warehouse, now: effects.now() };

@@ -3,7 +3,7 @@ import { decode } from '../../normalize/decode.ts';
 import { type ItemRedaction, redactItems } from '../../normalize/erasure/redact-items.ts';
 import { withoutEscapes } from './scrub.ts';
 import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
-import type { StoredAnswer } from '../../ledger/answers.ts';
+import { EMPTY_BODY, type StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
 
@@ -47,12 +47,12 @@ export function withoutForgotten(answer: ErasableAnswer, forgotten: Forgotten): 
   if (look.kind === 'clean') return undefined;
   const endpoint = endpointNamed(answer.endpoint);
   if (!endpoint || answer.body.byteLength === 0 || answer.damage !== undefined) return undefined;
-  return asksForForgotten(endpoint, answer.request, forgotten) || holdsName(answer.body, forgotten) ? EMPTY : undefined;
+  return asksForForgotten(endpoint, answer.request, forgotten) || holdsName(answer.body, forgotten)
+    ? EMPTY_BODY
+    : undefined;
 }
 
 function holdsName(body: Uint8Array, { scrub }: Forgotten): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   return [text, withoutEscapes(text)].some((form) => scrub(form) !== form);
 }
-
-const EMPTY = new Uint8Array();

@@ -1,5 +1,5 @@
 /** Removes an entity from the stored answers. */
-import { readAnswer, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
+import { EMPTY_BODY, readAnswer, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { decode } from '../../normalize/decode.ts';
 import { isTombstone } from '../../service/names/forgotten.ts';
@@ -7,8 +7,6 @@ import { SHORTEST_TRACE } from '../../service/names/traces.ts';
 import { inspectAnswer } from './answer-body.ts';
 import { withoutEscapes } from './scrub.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
-
-const NOTHING = new Uint8Array();
 
 /** Answer ids per page. */
 const PAGE = 1000;
@@ -85,7 +83,7 @@ async function eraseFrom(
     done.touched.add(answer.id);
   } else if (look.kind === 'unreadable' && (isAbout || mentions(answer.body, search.hints))) {
     // An answer that was not loaded yet must still be loaded, so it keeps an empty body.
-    await replaceBody(ops, answer.id, answer.loaded ? null : NOTHING, at);
+    await replaceBody(ops, answer.id, answer.loaded ? null : EMPTY_BODY, at);
     await dropRejects(ops, answer.id, undefined);
     done.touched.add(answer.id);
     done.erased.add(answer.id);

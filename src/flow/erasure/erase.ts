@@ -6,7 +6,7 @@ import { digester, type ErasureCounts, recordErasure, wasErased } from './store.
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { pseudonymOf } from '../../service/names/forgotten.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
@@ -52,7 +52,7 @@ export interface ErasureResult extends ErasureCounts {
 /** Erases the entity inside the caller's transaction. The caller commits, or rolls back for a dry run. */
 export async function eraseIn(
   db: Transaction<OperationsTables>,
-  warehouse: Pick<Warehouse, 'schema' | 'ops'>,
+  warehouse: SchemaNames,
   target: ErasureTarget,
   { comesAgain, dryRun, now, newId, onProgress, signal }: ErasureOptions,
 ): Promise<ErasureResult> {

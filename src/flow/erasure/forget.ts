@@ -6,7 +6,8 @@ import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
 import { asOfSchemas } from '../as-of/schema.ts';
-import { dropTables, isKept, leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
+import { dropSchema, isKept } from '../rebuild/marked-schema.ts';
+import { leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { type ErasureCounts, recordSpooled } from './store.ts';
 import { assertLease, COPY_LEASE, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
@@ -19,6 +20,7 @@ import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 export interface ForgetOptions extends Pick<ErasureOptions, 'comesAgain' | 'dryRun'> {
   readonly table: string;
@@ -109,7 +111,7 @@ export async function forget(
       receipt,
     };
   } catch (error) {
-    if (errorCode(error) === REFERRED_TO) throw referredTo(error);
+    if (errorCode(error) === SQL_STATE.foreignKeyViolation) throw referredTo(error);
     throw toUserError(error);
   } finally {
     for (const it of held) await it.keepAlive.end();
@@ -118,8 +120,6 @@ export async function forget(
 
 const spoolsOf = async (ops: Ops, { spool, formerSpools = [] }: ForgetEffects): Promise<AllSpools> =>
   spool ? allSpools(ops, spool, formerSpools) : { found: [], missing: [] };
-
-const REFERRED_TO = '23503';
 
 const referredTo = (cause: unknown): UsageError =>
   new UsageError(`forget: a table of yours refers to rows that would be removed: ${(cause as Error).message}.`, {
@@ -138,7 +138,7 @@ async function removeCopies(tx: Transaction<OperationsTables>, { schema, ops }: 
       throw inUse(error, `${left.name} holds copies of rows from a killed rebuild`);
     });
   for (const name of await asOfSchemas(warehouse))
-    await dropTables(tx, name).catch((error: unknown) => {
+    await dropSchema(tx, name).catch((error: unknown) => {
       throw inUse(error, `${name} holds rows as of an earlier time`);
     });
 }

@@ -5,7 +5,7 @@ import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { type ErasureTarget, tableId } from './target.ts';
 
 const PLACES = ['item', 'nested'] as const;
@@ -19,7 +19,7 @@ const MOST_POSITIONS = 10_000;
  */
 export async function eraseFromPresence(
   db: QueryExecutorProvider,
-  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  { schema, ops }: SchemaNames,
   { table, key }: ErasureTarget,
   answers: readonly string[],
 ): Promise<void> {

@@ -5,8 +5,7 @@ import type { WaitingAnswer } from '../../recovery/spool/header.ts';
 import { inspectAnswer } from './answer-body.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
 import { mentions } from './answers.ts';
-
-const NOTHING = new Uint8Array();
+import { EMPTY_BODY } from '../../ledger/answers.ts';
 
 /**
  * Rewrites the spool files that contain the entity, and returns how many there were; `dry` only counts. An unreadable
@@ -50,10 +49,10 @@ async function keptOf(
     .where('x_request_id', '=', xRequestId)
     .executeTakeFirst();
   // The answer belongs to another warehouse, so its request is unknown here.
-  if (!request) return mentions(body, search.hints) ? NOTHING : undefined;
+  if (!request) return mentions(body, search.hints) ? EMPTY_BODY : undefined;
   const { endpoint, request_key: requestKey, body: asked } = request;
   const answer = { sync, endpoint, requestKey, request: asked, body, damage: undefined };
   const look = inspectAnswer(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
   if (look.kind === 'redacted') return look.body;
-  return look.kind === 'unreadable' && body.byteLength > 0 && mentions(body, search.hints) ? NOTHING : undefined;
+  return look.kind === 'unreadable' && body.byteLength > 0 && mentions(body, search.hints) ? EMPTY_BODY : undefined;
 }

@@ -9,7 +9,7 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { operationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
 import { tableId, type ErasureSearch } from './target.ts';
 
@@ -44,7 +44,7 @@ interface Swept {
  */
 export async function sweep(
   db: QueryExecutorProvider,
-  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  { schema, ops }: SchemaNames,
   search: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { eraseExtra } from './extra.ts';
 import { type Reference, referencesTo } from './references.ts';
 import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
@@ -24,8 +24,6 @@ export const noteChanged = ({ changed }: TouchedRows, table: RootTable, id: stri
   changed.set(table, (changed.get(table) ?? new Set()).add(id));
 };
 
-type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
-
 /** The entity, and how it is recognised in rows of others. */
 export interface ErasedEntity {
   readonly target: ErasureTarget;
@@ -35,7 +33,7 @@ export interface ErasedEntity {
 /** Deletes the entity's rows and its data in other rows. `answers` are the answers to requests for it. */
 export async function eraseRows(
   db: QueryExecutorProvider,
-  schemas: Schemas,
+  schemas: SchemaNames,
   erased: ErasedEntity,
   answers: readonly string[],
   touched: TouchedRows,

@@ -6,7 +6,7 @@ import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
 import { scrubberByDigests, traceOf, wholeTraces } from '../../service/names/traces.ts';
@@ -15,8 +15,6 @@ export interface ErasureTarget {
   readonly table: RootTable;
   readonly key: readonly string[];
 }
-
-type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** Texts that identify the entity, by the field that held them. */
 export type NamesByField = ReadonlyMap<string, ReadonlySet<string>>;
@@ -55,7 +53,7 @@ export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
 /** Adds the names in the tables: from the entity's row, its earlier values and other rows about it. */
 export async function noteRows(
   db: QueryExecutorProvider,
-  where: Schemas,
+  where: SchemaNames,
   target: ErasureTarget,
   register: NameRegister,
 ): Promise<void> {
@@ -102,7 +100,7 @@ export const keyEquals = (columns: readonly string[], values: readonly string[])
  */
 export async function exclusiveNames(
   db: QueryExecutorProvider,
-  { schema }: Schemas,
+  { schema }: SchemaNames,
   { table, key }: ErasureTarget,
   names: NamesByField,
   among: readonly RootTable[],

@@ -31,6 +31,7 @@ import {
   rejectedAnswer,
 } from './read-answer.ts';
 import { isRefused, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 export interface IngestResult {
   readonly answer: StoredAnswer;
@@ -135,7 +136,7 @@ const AT_ONCE = 2;
  * Codes of rows that exist already, and of references to rows that do not. Another transaction may have written or deleted
  * such a row at the same moment, and then a second attempt succeeds.
  */
-const OF_OTHER_ROWS: ReadonlySet<string> = new Set(['23503', '23505']);
+const OF_OTHER_ROWS: ReadonlySet<string> = new Set([SQL_STATE.foreignKeyViolation, SQL_STATE.uniqueViolation]);
 
 /**
  * Commits a group. If the database refuses it, commits one answer at a time, so that only the faulty one is

@@ -1,7 +1,7 @@
 /**
  * Turns stored answers into batches, one at a time. The entities that a batch touches are known before it is loaded.
  */
-import { setImmediate as others } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
 import { conflictKeys, type SizedBatch } from '../../load/group.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import { type NamedEntity, namedEntities } from '../../normalize/identify.ts';
@@ -85,7 +85,7 @@ export async function* parseAnswers(
       bytes: answer.body.byteLength,
       ...parse(answer, { ...identity, sync }, options),
     };
-    await others();
+    await yieldToEventLoop();
   }
   return undefined;
 }

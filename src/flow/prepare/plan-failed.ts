@@ -2,8 +2,8 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { UsageError } from '../../errors.ts';
-import { failedRequests } from '../../ledger/failures/failed-requests.ts';
-import { failureRuns } from '../../ledger/failures/failure-runs.ts';
+import { requestsWithoutUsableAnswer } from '../../ledger/failures/requests-without-usable-answer.ts';
+import { runsToRetry } from '../../ledger/failures/runs-to-retry.ts';
 import { lastRunOf, OPEN_STATES } from '../../ledger/runs.ts';
 import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
 import type { Inputs } from '../../plan/inputs.ts';
@@ -29,7 +29,7 @@ export async function repeatedRuns(
 ): Promise<readonly string[]> {
   const { name } = definition;
   const hashes = repeatedHashes(definition, options);
-  const runs = await failureRuns(ops, name, hashes);
+  const runs = await runsToRetry(ops, name, hashes);
   const last = runs[0] ?? (await lastRunOf(ops, name));
   if (!last) return [];
   const other = [last, ...runs].find(({ definitionHash }) => !hashes.includes(definitionHash));
@@ -72,7 +72,7 @@ export async function* failedParts(
 }
 
 async function* failedOf(ops: Ops, runIds: readonly string[]): AsyncGenerator<readonly Task[]> {
-  for (const runId of runIds) yield* failedRequests(ops, runId);
+  for (const runId of runIds) yield* requestsWithoutUsableAnswer(ops, runId);
 }
 
 const keyOf = (input: RequestBody): string => digestOf(canonicalJson(input));

@@ -1,6 +1,6 @@
 /** A part of a plan, and what all parts of a plan depend on. */
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
-import type { FailingRequest } from '../../ledger/failures/failing-requests.ts';
+import type { RepeatedlyUnreadable } from '../../ledger/failures/repeatedly-unreadable.ts';
 import type { Watermarks } from '../../ledger/watermarks.ts';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
@@ -14,7 +14,7 @@ export interface PlanPart {
   /** Keys of requests that are not sent again, because three invocations got no answer. */
   readonly givenUp: ReadonlySet<string>;
   /** Requests that are not sent now because their last answers were unreadable, by request key. */
-  readonly failing: ReadonlyMap<string, FailingRequest>;
+  readonly failing: ReadonlyMap<string, RepeatedlyUnreadable>;
   /** Number of inputs whose complete window was requested within `max_age`, so they need no request. */
   readonly covered: number;
   /** Inputs whose windows an earlier run requested at least partly, so they rely on its answers. */

@@ -1,7 +1,7 @@
 /** The plan of a sync: its tasks, and which of them stored answers serve. */
 import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
-import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
+import { freshAnswersByKey, type ReceiptRange } from '../../ledger/fresh-answers.ts';
 import { readWatermarks, type Watermarks } from '../../ledger/watermarks.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Run } from '../../ledger/runs.ts';
@@ -118,13 +118,13 @@ interface TasksContext extends PartContext {
 
 interface PlannedTasks extends Pick<PlanPart, 'tasks' | 'covered' | 'reliedInputs'> {
   /** Slices that could not be read before: an answer received since serves, however old it is. */
-  readonly readSince: readonly ({ readonly requestKey: string } & Received)[];
+  readonly readSince: readonly ({ readonly requestKey: string } & ReceiptRange)[];
 }
 
 /** The tasks of inputs, each once: what is new since their watermarks, and slices that could not be read before. */
 function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: TasksContext): PlannedTasks {
   const tasks: Task[] = [];
-  const readSince: ({ readonly requestKey: string } & Received)[] = [];
+  const readSince: ({ readonly requestKey: string } & ReceiptRange)[] = [];
   const reliedInputs: RequestBody[] = [];
   let covered = 0;
   for (const { fields: input } of inputs) {

@@ -2,7 +2,7 @@
 import { catalog } from '../../service/catalog.ts';
 import type { Field, Fields, PersonalData, Resource } from '../../service/model.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
-import { childTableName, tables } from '../../warehouse/schema/tables.ts';
+import { childTableName, tableNamed } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 
 /** A table that keeps unknown fields in `extra`, and the declaration of its rows. */
@@ -24,7 +24,7 @@ const resources = resourcesOf(catalog);
 
 /** Every table with a column `extra`. */
 export const fieldTables: readonly FieldTable[] = resources.flatMap((resource) => [
-  { table: tableNamed(resource.table), resource, list: [], fields: resource.fields },
+  { table: declaredTable(resource.table), resource, list: [], fields: resource.fields },
   ...listsIn(resource, resource.fields, []),
 ]);
 
@@ -34,13 +34,18 @@ function listsIn(resource: Resource, fields: Fields, outer: readonly string[]): 
     if (field.shape === 'object') return listsIn(resource, field.fields, list);
     if (field.shape !== 'list' || field.element.of !== 'object') return [];
     return [
-      { table: tableNamed(childTableName(resource, list, field.named)), resource, list, fields: field.element.fields },
+      {
+        table: declaredTable(childTableName(resource, list, field.named)),
+        resource,
+        list,
+        fields: field.element.fields,
+      },
     ];
   });
 }
 
-function tableNamed(name: string): Table {
-  const table = tables.find((it) => it.name === name);
+function declaredTable(name: string): Table {
+  const table = tableNamed(name);
   if (!table) throw new Error(`no table is named ${name}`);
   return table;
 }

@@ -4,16 +4,14 @@ import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readOnlyQuery } from '../../warehouse/connect/query.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
-
-/** Postgres: no such table or view. */
-const UNDEFINED_TABLE = '42P01';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 /** Returns the error of an unknown table with a suggested name; any other error unchanged. */
 export async function withNearTable(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   error: UsageError,
 ): Promise<UsageError> {
-  if (errorCode(error.cause) !== UNDEFINED_TABLE) return error;
+  if (errorCode(error.cause) !== SQL_STATE.undefinedTable) return error;
   const unknown = /"(?:[^".]*\.)?([^"]*)"/.exec(error.message)?.[1] ?? '';
   const { rows } = await readOnlyQuery(
     warehouse,

@@ -1,10 +1,10 @@
 /** Explains the error of a user's query: an empty warehouse, or a table that was probably meant. */
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { INSUFFICIENT_PRIVILEGE } from '../../warehouse/connect/query-error.ts';
 import { migrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { withNearTable } from './near-table.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 /** Returns the error of a query with the step that helps; an error that is not a UsageError unchanged. */
 export async function withQueryHint(warehouse: Warehouse, error: unknown): Promise<unknown> {
@@ -18,7 +18,7 @@ async function isEmpty(warehouse: Warehouse): Promise<boolean> {
   try {
     return (await migrationStatus(warehouse)).state === 'empty';
   } catch (error) {
-    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return false;
+    if (errorCode(error) === SQL_STATE.insufficientPrivilege) return false;
     throw error;
   }
 }

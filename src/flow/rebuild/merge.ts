@@ -3,8 +3,8 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { rootTables, tables } from '../../warehouse/schema/tables.ts';
+import type { SchemaNames } from '../../warehouse/connect/connect.ts';
+import { rootTables, tableNamed, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
@@ -16,7 +16,7 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
  */
 export async function mergeRebuilt(
   db: QueryExecutorProvider,
-  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  { schema, ops }: SchemaNames,
   built: string,
 ): Promise<void> {
   const losses = [
@@ -87,11 +87,7 @@ function updateChanged(table: Table, schema: string, built: string): string | un
 }
 
 /** Rows without a stored answer, such as rows that users added. */
-async function lostRows(
-  db: QueryExecutorProvider,
-  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
-  built: string,
-): Promise<string[]> {
+async function lostRows(db: QueryExecutorProvider, { schema, ops }: SchemaNames, built: string): Promise<string[]> {
   const losses: string[] = [];
   for (const table of rootTables) {
     const isStored = `exists (select from ${quoted(ops)}.answers a where a.id = l._answer_id and a.body is not null)`;
@@ -148,7 +144,7 @@ async function lostReferences(db: QueryExecutorProvider, schema: string, built: 
       and not (f.relnamespace = n.oid and f.relname = any(${ours}::text[]))
     order by 2, 1`.execute(db);
   for (const { constraint, from, to, columns, references } of keys) {
-    const table = tables.find(({ name }) => name === to);
+    const table = tableNamed(to);
     if (!table) continue;
     const joined = columns.map((it, at) => `f.${quoted(it)} = l.${quoted(references[at] ?? '')}`).join(' and ');
     const count = await countOf(db, `${from} f join ${live(schema, table)} on ${joined} where ${isGone(table, built)}`);

@@ -1,12 +1,12 @@
 /** Waits for locks in short attempts, so that no other session queues behind our lock request for long. */
 import { TransientError } from '../../errors.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 /** The longest wait for one lock. */
 export const LOCK_WITHIN_MS = 1000;
 const PAUSE_MS = 1000;
 const ATTEMPTS = 15;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Runs work that sets `lock_timeout` to `LOCK_WITHIN_MS`, and retries up to 15 times if a lock is not available. Throws
@@ -21,7 +21,7 @@ export async function patiently<T>(
     try {
       return await work();
     } catch (error) {
-      if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (errorCode(error) !== SQL_STATE.lockNotAvailable) throw error;
       if (attempt === ATTEMPTS)
         throw new TransientError(
           `${what} could not lock its tables: other transactions held them in ${ATTEMPTS} attempts.`,

@@ -18,6 +18,7 @@ import { type GoneBodies, goneBodies } from '../retention/store.ts';
 import { lockTables, mergeRebuilt } from './merge.ts';
 import { LOCK_WITHIN_MS, patiently } from './patiently.ts';
 import { createRebuildSchema, type RebuildSchema, removeLeftRebuilds, removeRebuildSchema } from './schema.ts';
+import { EMPTY_BODY } from '../../ledger/answers.ts';
 
 const ALL = { names: [], quarantined: false };
 
@@ -72,7 +73,7 @@ async function fill(
     if (batch.rejects.length === 0 && !rejected.has(answer.id)) return;
     // Without bodies and items, which would fill the memory.
     rejecting.push({
-      answer: { ...answer, body: NOTHING },
+      answer: { ...answer, body: EMPTY_BODY },
       identity,
       batch: { ...batch, items: [], roots: new Map() },
       receipt,
@@ -89,8 +90,6 @@ function refuseLoss({ answers, from, to }: GoneBodies): never {
     { next: 'Run sluice replay without --rebuild: it loads what is there again and leaves other rows as they are.' },
   );
 }
-
-const NOTHING = new Uint8Array();
 
 const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
   new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));

@@ -2,13 +2,8 @@
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { LOCK_WITHIN_MS } from './patiently.ts';
-import { createTables } from '../../warehouse/schema/ddl.ts';
-import { releaseListKeys } from '../../warehouse/migrate/list-keys.ts';
-import { literal } from '../../warehouse/sql/identifiers.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
-import { tables } from '../../warehouse/schema/tables.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
+import { createMarkedSchema, dropSchema, unlessKept } from './marked-schema.ts';
 
 /** A schema that a rebuild of this warehouse created. */
 export interface RebuildSchema {
@@ -19,7 +14,7 @@ export interface RebuildSchema {
 /** Postgres truncates names at 63 bytes; the rest is for the suffix and a number. */
 const LONGEST_BASE = 50;
 
-const commentOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
+const markOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
 
 /** Creates a marked schema with empty tables, under a free name; the mark and its record commit together. */
 export async function createRebuildSchema(
@@ -30,19 +25,10 @@ export async function createRebuildSchema(
   return warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     const name = await freeName(tx, warehouse.schema);
-    await sql`create schema ${sql.id(name)}`.execute(tx);
-    await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(commentOf(id)))}`.execute(tx);
     await ops.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
-    await createEmptyTables(tx, name, warehouse.ops);
+    await createMarkedSchema(tx, warehouse.ops, { name, mark: markOf(id) });
     return { id, name };
   });
-}
-
-/** Creates every analyst table, empty, in this schema. Call it in a transaction. */
-export async function createEmptyTables(tx: QueryExecutorProvider, schema: string, ops: string): Promise<void> {
-  await sql`set local search_path to ${sql.id(schema)}`.execute(tx);
-  for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
-  await releaseListKeys(tx, { schema, ops });
 }
 
 async function freeName(db: QueryExecutorProvider, schema: string): Promise<string> {
@@ -71,49 +57,27 @@ export async function leftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Pr
   return rows.map(({ id, schema_name: name }) => ({ id, name }));
 }
 
-const IN_USE = '55P03';
-const DEPENDED_UPON = '2BP01';
-
-/** True if a schema was not dropped because a session uses it, or because other objects are in it or depend on it. */
-export const isKept = (error: unknown): boolean => [IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '');
-
-/**
- * Drops a schema with the analyst tables in it, and waits for locks only briefly. Throws the database's error if other
- * objects depend on it or are in it, because these belong to users.
- */
-export async function dropTables(tx: QueryExecutorProvider, schema: string): Promise<void> {
-  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
-  await sql`drop table if exists ${sql.join(tables.map((it) => sql.id(schema, it.name)))}`.execute(tx);
-  await sql`drop schema ${sql.id(schema)}`.execute(tx);
-}
-
 /** Removes the schema if it still has the mark; false if other objects depend on it, are in it or use it. */
 export async function removeRebuildSchema(
   warehouse: Pick<Warehouse, 'db' | 'ops'>,
   area: RebuildSchema,
 ): Promise<boolean> {
-  try {
-    await warehouse.db.transaction().execute((tx) => removeRebuildIn(tx, warehouse, area));
-    return true;
-  } catch (error) {
-    if (isKept(error)) return false;
-    throw error;
-  }
+  return unlessKept(warehouse.db.transaction().execute((tx) => removeRebuildIn(tx, warehouse, area)));
 }
 
-/** Removes the schema in the caller's transaction if it still has the mark, and its record. Throws as `dropTables` does. */
+/** Removes the schema in the caller's transaction if it still has the mark, and its record. Throws as `dropSchema` does. */
 export async function removeRebuildIn(
   tx: Transaction<OperationsTables>,
   { ops }: Pick<Warehouse, 'ops'>,
   { id, name }: RebuildSchema,
 ): Promise<void> {
-  if (await isMarked(tx, { id, name })) await dropTables(tx, name);
+  if (await isMarked(tx, { id, name })) await dropSchema(tx, name);
   await operationsOf({ db: tx, ops }).deleteFrom('rebuilds').where('id', '=', id).execute();
 }
 
 async function isMarked(db: QueryExecutorProvider, { id, name }: RebuildSchema): Promise<boolean> {
   const { rows } = await sql`
-    select from pg_namespace where nspname = ${name} and obj_description(oid, 'pg_namespace') = ${commentOf(id)}`.execute(
+    select from pg_namespace where nspname = ${name} and obj_description(oid, 'pg_namespace') = ${markOf(id)}`.execute(
     db,
   );
   return rows.length > 0;

@@ -2,7 +2,7 @@
  * Group commits of a run's calls: one transaction stores all answers, and marks all requests as sent, that wait at the
  * time.
  */
-import { setImmediate as others } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
 import type { RequestToSend, AnswerToStore } from '../../ledger/store-and-mark-sent.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { StopController } from '../run/stop-controller.ts';
@@ -73,7 +73,7 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
     maxWeight: HEAVIEST_BYTES,
     failsWholeBatch,
     // A released slot goes to the next call immediately, whose mark should join this commit.
-    linger: () => others(),
+    linger: yieldToEventLoop,
   });
   let largestBytes = 0;
   return {

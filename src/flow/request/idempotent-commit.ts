@@ -72,10 +72,10 @@ const exchangeRest = (
     );
     // Only this attempt can have left that state: each attempt is settled before the next, and the lease excludes other
     // processes.
-    const isMarked = ({ id, requestId, at }: RequestToSend): boolean => {
+    const isMarked = ({ id, xRequestId, at }: RequestToSend): boolean => {
       const request = locked.get(id);
       return (
-        request?.state === 'sent' && request.xRequestId === requestId && request.sentAt?.getTime() === at.getTime()
+        request?.state === 'sent' && request.xRequestId === xRequestId && request.sentAt?.getTime() === at.getTime()
       );
     };
     const open = sending.filter((one) => !isMarked(one));

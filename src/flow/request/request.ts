@@ -139,9 +139,10 @@ async function sendIfOwned(
   await slot.pendingCommit(context.commits);
   if (signal.aborted) return ABORTED;
   context.checkpoint?.('before_sent');
-  const [at, requestId] = [context.now(), request.xRequestId];
+  const at = context.now();
+  const { xRequestId } = request;
   const fresh = context.freshWithin();
-  const marked = await context.commits.markSent({ id: request.id, requestId, at, points, fresh });
+  const marked = await context.commits.markSent({ id: request.id, xRequestId, at, points, fresh });
   if (marked === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
   if (marked !== 'ours') return endedBy({ as: marked });
   context.checkpoint?.('after_sent');
@@ -167,7 +168,7 @@ async function sendIfOwned(
     const { method, path } = context.endpoint;
     const timeoutSeconds = typeof timeout === 'number' ? timeout : undefined;
     const call = (): Promise<Outcome> =>
-      context.client.send({ method, path, body: request.body, requestId, timeoutSeconds });
+      context.client.send({ method, path, body: request.body, xRequestId, timeoutSeconds });
     const traced = context.spans?.attempt({ ...request, endpoint: context.endpoint }, call);
     return { kind: 'sent', outcome: await (traced ?? call()) };
   } finally {

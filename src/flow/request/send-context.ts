@@ -3,7 +3,7 @@ import type { Client } from '../../extract/client.ts';
 import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
 import type { RetryPolicy } from '../../extract/retry.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import type { Received } from '../../ledger/fresh-answers.ts';
+import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
@@ -36,7 +36,7 @@ export interface SendContext extends Effects {
   /** The most points that this request can cost at current prices. */
   readonly most: () => number;
   /** The receipt times of answers that serve this request now; undefined if none may. */
-  readonly freshWithin: () => Received | undefined;
+  readonly freshWithin: () => ReceiptRange | undefined;
   /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
   readonly meter?: PointsMeter | undefined;
   /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */

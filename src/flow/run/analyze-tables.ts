@@ -19,8 +19,8 @@ export interface LoadStatistics extends RowCounter {
   readonly finish: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Counts rows without an effect on statistics. */
-export const openRowCounter = (): RowCounter => ({ add: () => undefined });
+/** Counts no rows, for a load after which no statistics are refreshed here. */
+export const NO_ROW_COUNTER: RowCounter = { add: () => undefined };
 
 /** Counts the rows of a load, and analyzes its tables at the end. */
 export function openStatistics(warehouse: Warehouse, onNotice: (notice: Notice) => void): LoadStatistics {

@@ -37,7 +37,7 @@ import { redactedBody } from '../erasure/late-answer.ts';
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { concludeRun } from './conclude.ts';
 import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
-import { holderOf, type Invocation } from './invocation.ts';
+import type { Invocation } from './invocation.ts';
 import { chunkBudget, sharedRunCounter } from '../../control/budget/budget.ts';
 import { refreshHash } from '../prepare/plan-hash.ts';
 import { rereadMaxAges } from '../prepare/plan-sync.ts';
@@ -48,7 +48,8 @@ import type { RunStop } from './stop-controller.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { openRowCounter } from './analyze-tables.ts';
+import { NO_ROW_COUNTER } from './analyze-tables.ts';
+import { holderOf } from '../../control/lease/holder.ts';
 
 /** The result of a chunk in this worker. */
 export type ChunkResult =
@@ -166,7 +167,7 @@ async function executeSegment(
     maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
     lost: [],
     // Autovacuum of the server refreshes statistics meanwhile.
-    rowCounter: openRowCounter(),
+    rowCounter: NO_ROW_COUNTER,
   });
   for (const files of await invocation.spools.waiting())
     await ingestSpooled(

@@ -2,7 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { lowerBoundsOf } from '../../ledger/coverage.ts';
-import { recordFailedParts } from '../../ledger/failures/failed-parts.ts';
+import { markFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
@@ -13,7 +13,7 @@ import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
 import {
   gapsOf,
   MAX_UNREADABLE,
-  recordFailingSlices,
+  recordUnsentSlices,
   type UnreadableSum,
   unreadableSum,
 } from '../../ledger/failures/unreadable-answers.ts';
@@ -61,8 +61,8 @@ export async function concludeRun(
   const { paging } = input.definition.endpoint;
   const skipped = await skipBeyondLimit(ops, input);
   const unread = await unreadableSum(ops, input.run.id);
-  if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
-  await recordFailedParts(ops, input.run);
+  if (paging.by !== 'once' && unread.failing > 0) await recordUnsentSlices(ops, input.run.id);
+  await markFullAnswersWithFailedParts(ops, input.run);
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;

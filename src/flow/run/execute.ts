@@ -18,7 +18,7 @@ import { connectAhead } from './connect-ahead.ts';
 import { openStopController, type RunStop, type StopController } from './stop-controller.ts';
 import { openSplitter, type Splitter, splitPlanned } from '../split/splitter.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
-import { freshWithin, oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
+import { freshWithin, oneAtATimePerEntity, mayBeBoughtUnderOtherName } from '../../control/freshness/freshness.ts';
 import { type Loader, openLoader, reportLoaded } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
 import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
@@ -161,7 +161,7 @@ class RunExecution {
    */
   async #handleWhenFree(request: LedgerRequest): Promise<void> {
     const answered = Promise.withResolvers<void>();
-    const decidesNext = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
+    const decidesNext = this.#splitter.maySplit || mayBeBoughtUnderOtherName(this.#context, request);
     let handled: Promise<void> | undefined;
     await this.#concurrency(() => {
       handled = this.#handle(request, decidesNext ? () => undefined : answered.resolve);
@@ -191,7 +191,7 @@ class RunExecution {
   /** Ends a request that a stored answer serves, or whose answers were lost too often; returns whether it did. */
   async #endUnsent(request: LedgerRequest): Promise<boolean> {
     const context = this.#context;
-    if (mayHaveFreshAnswer(context, request) && (await this.#loader.findServing(request)) !== undefined) {
+    if (mayBeBoughtUnderOtherName(context, request) && (await this.#loader.findServing(request)) !== undefined) {
       context.onEnded(0, 0);
       return true;
     }
@@ -209,7 +209,7 @@ class RunExecution {
     const context = this.#context;
     const leaveSplitter = this.#splitter.start(request);
     const most = (): number => {
-      const points = maxPointsOf(context.prices, countOf(request.request));
+      const points = maxPointsOf(context.prices(), countOf(request.request));
       return context.meter?.most(points) ?? points;
     };
     const end = await sendRequest(

@@ -1,5 +1,4 @@
 /** What all runs of one process share: the client, the token's limiter and the spools. */
-import { hostname } from 'node:os';
 import type { Config } from '../../config/definition.ts';
 import { type Client, openClient } from '../../extract/client.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
@@ -17,6 +16,7 @@ import { findableSpools, type Spools } from '../../recovery/spool/find-spools.ts
 import type { Effects } from '../effects.ts';
 import { toUserError, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { BeginRunSpan } from '../../telemetry/tracing.ts';
+import { holderOf } from '../../control/lease/holder.ts';
 
 /** Everything that the flow needs from outside. */
 export interface FlowEffects extends Effects {
@@ -52,9 +52,6 @@ export interface Invocation {
   readonly checkClock: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
-
-/** A unique name of this process in leases and slots. */
-export const holderOf = ({ newId }: Pick<FlowEffects, 'newId'>): string => `${hostname()}/${process.pid}/${newId()}`;
 
 /**
  * Opens what the runs share. `calls` bounds the concurrent calls of this process below the token's limit. Throws a

@@ -19,7 +19,8 @@ import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { openReadWriteLock } from '../../async/read-write-lock.ts';
 
 export interface LoaderContext extends RunContext {
-  readonly prices: PriceBook;
+  /** The prices of calls now. */
+  readonly prices: () => PriceBook;
   readonly checkpoint?: OnCheckpoint | undefined;
   readonly spans?: Pick<RunSpans, 'attempt' | 'load'> | undefined;
   /** Called with each loaded answer. */
@@ -132,14 +133,14 @@ async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
 const settlementOf = (context: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
   requestId: result.answer.requestId,
   points: pointsOf(context, result),
-  reserved: maxPointsOf(context.prices, countOf(result.answer.request)),
+  reserved: maxPointsOf(context.prices(), countOf(result.answer.request)),
 });
 
 /** The points that an answer cost; an unreadable one may have had any number of items. */
 function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, receipt }: IngestResult): number {
   const requested = countOf(answer.request);
-  if (isUnreadable(batch)) return maxPointsOf(prices, requested);
-  return expectedPointsOf(prices, {
+  if (isUnreadable(batch)) return maxPointsOf(prices(), requested);
+  return expectedPointsOf(prices(), {
     asked: requested,
     returned: receipt.received,
     outcome: answer.status === 412 ? 'missing' : 'answered',

@@ -105,6 +105,7 @@ async function readNow(
   const timeout = new AbortController();
   const either = AbortSignal.any([signal, timeout.signal]);
   const { client } = context;
+  const prices = await context.pricesOf(definition);
   const stop = await executeRun(
     {
       ...context,
@@ -117,7 +118,7 @@ async function readNow(
         if (ms > LONGEST_WAIT_MS) timeout.abort(new Error('the log is not available now'));
         await context.sleep(ms, given);
       },
-      prices: await context.pricesOf(definition),
+      prices: () => prices,
       retries: 0,
       inFlight: 1,
       maxPages,

@@ -85,9 +85,10 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   const pricesOf = (other: SyncDefinition) => retryTransient(() => readPrices(warehouse, config, other), effects);
   const reading: LogReadContext = { ...shared, pricesOf, oneAtATime };
   const meter = await meterFor(invocation, segment, reading);
-  const known = (): PriceBook => meter?.prices() ?? prices;
+  // The prices change with each read of the log.
+  const currentPrices = (): PriceBook => meter?.prices() ?? prices;
   const resolveLost = definition.endpoint.paging.by === 'cursor' ? undefined : openReconciler(reading);
-  const most = (request: RequestBody): number => maxPointsOf(known(), countOf(request));
+  const most = (request: RequestBody): number => maxPointsOf(currentPrices(), countOf(request));
   const settleOptions = { ...effects, definition, run, lost, resolveLost, maxPointsOf: most };
   const contextWith = async (onSplit: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
     ...shared,
@@ -96,10 +97,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     maxAgeOf,
     invokedAt,
     pauseAfterPages: effects.pauseAfterPages,
-    // The prices change with each read of the log.
-    get prices() {
-      return known();
-    },
+    prices: currentPrices,
     meter,
     onLostAnswer: (because, again) => onNotice(lostAnswerNotice(sync, because, again)),
     onSplit,

@@ -3,7 +3,8 @@ import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
 import { acquireLease, assertNoRebuild, type Lease, syncLease } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { holderOf, type Invocation } from './invocation.ts';
+import type { Invocation } from './invocation.ts';
+import { holderOf } from '../../control/lease/holder.ts';
 
 export interface SyncLease {
   readonly lease: Lease;

@@ -3,7 +3,7 @@
  */
 import { sql } from 'kysely';
 import { type Row, servedBy, rowsServed } from './served-rows.ts';
-import { cycleText, isMissingPage, MISSING_PAGE, nextPages, NOTHING, stepOf, type WalkMemory } from './walk-pages.ts';
+import { cycleText, isMissingPage, MISSING_PAGE, nextPages, stepOf, type WalkMemory } from './walk-pages.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
 import { planRequests } from '../../ledger/requests.ts';
@@ -12,7 +12,7 @@ import { isUnreadable, unreadableReason } from '../../ledger/failures/unreadable
 import type { StoredAnswer } from '../../ledger/answers.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import { type Follow, isFull, type PageStep } from '../../service/paging.ts';
+import { type Follow, isFull, NO_FOLLOW_UP, type PageStep } from '../../service/paging.ts';
 import { changedFields, type Splitter } from './splitter.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
@@ -69,7 +69,7 @@ async function planOf(
     return { added, slice: isGap ? sliceOf(context, result, row, { step, follow, isReadable }) : undefined };
   }
   if (isReadable) memory.splitter.learn(row.input, step);
-  const follow = isReadable ? memory.splitter.followOf(row.input, step) : NOTHING;
+  const follow = isReadable ? memory.splitter.followOf(row.input, step) : NO_FOLLOW_UP;
   const added = await planNewParts(context, ops, answer, row, follow);
   if (isReadable) memory.splitter.recordSplit(row.input, step, follow.requests);
   if (follow.requests.length > 0)

@@ -5,7 +5,7 @@ import type { RunStop } from '../run/stop-controller.ts';
 import { decode } from '../../normalize/decode.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from '../../ledger/answers.ts';
-import type { Follow, PageStep } from '../../service/paging.ts';
+import { type Follow, NO_FOLLOW_UP, type PageStep } from '../../service/paging.ts';
 import { LOOK_BACK } from '../../service/request-log/walk.ts';
 import { filtersText } from '../../text/filters.ts';
 import type { Row } from './served-rows.ts';
@@ -23,14 +23,12 @@ export async function nextPages(
   const pages = Number(row.depth) + 1;
   const follow = step
     ? bounded(context.definition.endpoint.paging.follow(steps, {}), pages, context.maxPages)
-    : NOTHING;
+    : NO_FOLLOW_UP;
   const { pauseAfterPages = PAUSE_AFTER_PAGES } = context;
   if (step && follow.requests.length > 0 && pages % pauseAfterPages === 0) stopWith?.(pauseOf(step, pages));
   remember(walks, row, steps, follow.requests.length > 0);
   return follow;
 }
-
-export const NOTHING: Follow = { requests: [] };
 
 /** Ends a read that may have no more pages. */
 const bounded = (follow: Follow, pages: number, maxPages: number | undefined): Follow =>

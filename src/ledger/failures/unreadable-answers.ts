@@ -7,6 +7,7 @@ import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from '../fresh-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Gap } from '../summary.ts';
+import { inBatches } from '../../async/in-batches.ts';
 
 /** How often a request is sent within `max_age` while its answers are unreadable: once, and two more times. After that, it is failing. */
 export const MAX_UNREADABLE = 3;
@@ -33,8 +34,8 @@ export async function unreadableAfter(
   const found = new Map<string, string>();
   const since = new Date(instant.getTime() + 1);
   const within = asked.map((one) => ({ ...one, since }));
-  for (let start = 0; start < within.length; start += ROWS_PER_STATEMENT) {
-    const rows = await answersWithin(ops, within.slice(start, start + ROWS_PER_STATEMENT))
+  for (const some of inBatches(within, ROWS_PER_STATEMENT)) {
+    const rows = await answersWithin(ops, some)
       .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
       .where('a.unreadable', '=', sql<boolean>`true`)
       .execute();
@@ -120,7 +121,7 @@ export async function gapsOf(ops: Ops, runIds: readonly string[], most: number):
 }
 
 /** Records the slices of requests that a run did not send because their last answers were unreadable. */
-export async function recordFailingSlices(ops: Ops, runId: string): Promise<void> {
+export async function recordUnsentSlices(ops: Ops, runId: string): Promise<void> {
   await ops
     .insertInto('coverage')
     .columns([

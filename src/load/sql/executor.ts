@@ -1,5 +1,5 @@
 /** How the loader runs SQL: text and parameters in, rows out, inside the caller's transaction. */
-import { setImmediate as sent } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import { PLANNED_ONCE } from '../../warehouse/sql/compile-once.ts';
@@ -8,6 +8,7 @@ import type { Cell } from '../../normalize/batch.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { copyRows } from './statements.ts';
+import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 export interface SqlExecutor {
   /** Executes a statement with one column, `row`: a JSON object of texts. */
@@ -54,9 +55,6 @@ export const newRows = <T>(items: readonly T[], rowOf: (item: T) => readonly Cel
 /** From this many rows on, COPY is faster than INSERT, despite its savepoint. */
 const COPIED_FROM = 20;
 
-/** Postgres: a row with this key exists. */
-const IS_THERE = '23505';
-
 /** Creates an executor that runs statements on this connection or transaction, one after the other. */
 export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
   let last: Promise<unknown> = Promise.resolve();
@@ -75,7 +73,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     const before = last;
     void inTurn(() => execute(sql, parameters));
     await before;
-    await sent();
+    await yieldToEventLoop();
   };
   const affectedRows = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
     Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
@@ -87,7 +85,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
       await execute('release savepoint adding', []);
       return count;
     } catch (error) {
-      if (errorCode(error) !== IS_THERE) throw error;
+      if (errorCode(error) !== SQL_STATE.uniqueViolation) throw error;
       await execute('rollback to savepoint adding', []);
       await execute('release savepoint adding', []);
       return affectedRows(otherwise, columnsOf(table, rows));
@@ -100,7 +98,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     },
     count: (sql, parameters) => inTurn(() => affectedRows(sql, parameters)),
     write,
-    yieldToEventLoop: () => sent(),
+    yieldToEventLoop,
     copyRows: (schema, table, lines) => write(copyRows(schema, table), [lines]),
     insert: (...rows) => inTurn(() => insertRowsInto(...rows)),
     drain: async () => {

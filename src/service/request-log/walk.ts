@@ -4,9 +4,7 @@
  */
 import { instantOf, instantText } from '../instant.ts';
 import { type LogPage, logPage, type LogRow } from './page.ts';
-import type { Follow, Paging, PageStep } from '../paging.ts';
-
-const DONE: Follow = { requests: [] };
+import { type Follow, NO_FOLLOW_UP, type Paging, type PageStep } from '../paging.ts';
 
 /**
  * Pages that the walk compares with. A row can repeat only near the cursor, and an instant that fills pages is skipped
@@ -51,11 +49,12 @@ function pagesBefore(skipped: Origin, steps: readonly PageStep[], pages: readonl
 
 function nextPages(steps: readonly PageStep[]): Follow {
   const position = positionOf(steps.slice(-LOOK_BACK));
-  if (!position) return (steps.at(-1)?.items.length ?? 0) > 0 ? { requests: [], lowerBound: NO_CURSOR } : DONE;
-  if (isAtEnd(position)) return DONE;
+  if (!position) return (steps.at(-1)?.items.length ?? 0) > 0 ? { requests: [], lowerBound: NO_CURSOR } : NO_FOLLOW_UP;
+  if (isAtEnd(position)) return NO_FOLLOW_UP;
   const { step, pages, last, unseenRows } = position;
   const cursor = nextCursor(position);
-  if (cursor === undefined) return last.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : DONE;
+  if (cursor === undefined)
+    return last.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : NO_FOLLOW_UP;
   const requests = [{ ...step.request, cursor: instantText(cursor, last.offset) }];
   const filled = filledPage(pages, unseenRows.length > 0);
   return filled ? { requests, lowerBound: lowerBoundOf(filled) } : { requests };

@@ -15,7 +15,7 @@
 import { dayText } from '../../day.ts';
 import {
   type Days,
-  DONE,
+  NO_FOLLOW_UP,
   type Follow,
   type FollowOptions,
   isFull,
@@ -43,7 +43,7 @@ export const window = (remainder: string | undefined, fields: Days): Paging => (
   itemFields: [fields.day, ...Object.values(fields.kinds)],
   follow: (steps, ways) => {
     const last = steps.at(-1);
-    if (!last || !isFull(last)) return DONE;
+    if (!last || !isFull(last)) return NO_FOLLOW_UP;
     const known = ways.evidence ?? evidenceOf(last, fields);
     return (
       raised(last.request, ways) ??

@@ -109,19 +109,19 @@ const LOCK_FILE = 'lock.json';
  * process owns the folder, unless the caller only reads and that process serves readers.
  */
 export async function openWarehouse(settings: OpenSettings, effects: OpenEffects): Promise<Warehouse> {
-  const ops = operationsSchema(settings.schema);
+  const names = { schema: settings.schema, ops: operationsSchema(settings.schema) };
   const url = settings.url.reveal();
-  if (url.startsWith(EMBEDDED))
-    return openEmbedded(url.slice(EMBEDDED.length), { schema: settings.schema, ops }, effects);
-  if (/^postgres(ql)?:\/\//.test(url)) return openServer(url, { schema: settings.schema, ops }, effects);
+  if (url.startsWith(EMBEDDED)) return openEmbedded(url.slice(EMBEDDED.length), names, effects);
+  if (/^postgres(ql)?:\/\//.test(url)) return openServer(url, names, effects);
   throw new UsageError('warehouse.url is neither embedded:FOLDER nor a postgres:// address.', {
     next: 'Write embedded:.sluice, or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
   });
 }
 
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
+/** The names of the two schemas of a warehouse. */
+export type SchemaNames = Pick<Warehouse, 'schema' | 'ops'>;
 
-async function openServer(url: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
+async function openServer(url: string, names: SchemaNames, effects: OpenEffects): Promise<Warehouse> {
   const { dialect, session, place, settings } = await openPool(url);
   const db = new Kysely<OperationsTables>({ dialect });
   const close = memoize(() => db.destroy());
@@ -170,7 +170,7 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
   }
 }
 
-async function openEmbedded(path: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
+async function openEmbedded(path: string, names: SchemaNames, effects: OpenEffects): Promise<Warehouse> {
   // Loaded only here, because a warehouse on a server does not need it.
   const { openFolder, openMemory } = await import('../embedded/folder.ts');
   if (path === MEMORY) {
@@ -226,7 +226,7 @@ function lock(folder: string, effects: OpenEffects, waitMs: number, isWriting: (
 /** The folder's lock or a connection to its owner, whichever is available first. */
 async function lockOrOwner(
   folder: string,
-  names: Names,
+  names: SchemaNames,
   effects: OpenEffects,
   tryLock: TryLock,
 ): Promise<(() => void) | Warehouse> {
@@ -262,7 +262,7 @@ interface EmbeddedOptions {
 
 async function embedded(
   database: EmbeddedDatabase,
-  names: Names & Pick<Warehouse, 'place'>,
+  names: SchemaNames & Pick<Warehouse, 'place'>,
   effects: OpenEffects,
   { close, assertStatement }: EmbeddedOptions,
 ): Promise<Warehouse> {

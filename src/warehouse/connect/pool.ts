@@ -2,11 +2,9 @@
 import { once } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { errorCode } from '../sql/errors.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 type OnConnected = Parameters<Pool['connect']>[0];
-
-/** A limit of the server, database or role is reached, or the remaining connections are reserved for superusers. */
-const NO_CONNECTION_LEFT = '53300';
 
 /**
  * A pool that waits for one of its own connections if the server refuses a new one because a limit is reached. It waits
@@ -40,7 +38,8 @@ export class RetryingPool extends Pool {
       try {
         return await super.connect();
       } catch (error) {
-        if (errorCode(error) !== NO_CONNECTION_LEFT) throw error;
+        // A limit of the server, database or role is reached, or the remaining connections are reserved for superusers.
+        if (errorCode(error) !== SQL_STATE.tooManyConnections) throw error;
         // A connection was released in the meantime.
         if (this.idleCount > 0) continue;
         if (this.#inUse === 0) throw error;

@@ -18,6 +18,7 @@ import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTIN
 import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
 import { connectError, errorCode, isAboutRole, type ServerAddress } from '../sql/errors.ts';
 import { parserFor } from '../sql/values.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /**
  * Enough for a load, its ledger and a few readers. The requests of a run wait for the service, not for the database.
@@ -58,7 +59,8 @@ export async function openPool(url: string): Promise<OpenPool> {
   const plans: Plans = { areKept: false };
   const { pool, settings } = await connectSecured(address, plans, SESSION_SETTINGS)
     .catch((error: unknown) => {
-      if (errorCode(error) !== UNSUPPORTED_PARAMETER) throw error;
+      // A pooler that cannot keep a setting for a client.
+      if (errorCode(error) !== SQL_STATE.protocolViolation) throw error;
       return connectSecured(address, plans, POOLER_SETTINGS);
     })
     .catch((error: unknown) => {
@@ -67,9 +69,6 @@ export async function openPool(url: string): Promise<OpenPool> {
   const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
   return { dialect: new PooledDialect(pool), session, place, settings };
 }
-
-/** The error code of a pooler that cannot keep a setting for a client. */
-const UNSUPPORTED_PARAMETER = '08P01';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -98,7 +97,7 @@ const speaksNoTls = (error: unknown): boolean => /does not support SSL/i.test((e
 
 /** True if the server does not support TLS, or if `pg_hba.conf` has no line for this kind of connection. */
 const wantsOtherSecurity = (error: unknown): boolean =>
-  (errorCode(error) === '28000' && !isAboutRole(error)) || speaksNoTls(error);
+  (errorCode(error) === SQL_STATE.invalidAuthorization && !isAboutRole(error)) || speaksNoTls(error);
 
 async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
   const pool = new RetryingPool({ ...settings, connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS });

@@ -2,9 +2,8 @@
 import { SluiceError, TransientError, UsageError } from '../../errors.ts';
 import { errorCode } from '../sql/errors.ts';
 import { isOfDatabase } from './retry-transient.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
-/** Postgres: the user lacks a right. */
-export const INSUFFICIENT_PRIVILEGE = '42501';
 const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
 const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
 
@@ -21,21 +20,21 @@ export function toQueryError(error: unknown, { timeoutMs }: { readonly timeoutMs
   const { message, hint } = error as { message: string; hint?: string };
   const isStatementFault = SQLSTATE.test(code ?? '') && !isOfDatabase(error);
   if (code === undefined && !isOfDatabase(error)) return error;
-  if (code === '57014') {
+  if (code === SQL_STATE.queryCanceled) {
     const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
     return new TransientError(`The query was stopped${how}.`, {
       next: 'Narrow the query, or allow more time.',
       cause: error,
     });
   }
-  if (code === '25006') {
+  if (code === SQL_STATE.readOnlyTransaction) {
     return new UsageError(`The query would change data: ${message}.`, {
       next: 'Only read-only queries are allowed here; use another client to write.',
       cause: error,
     });
   }
   if (isStatementFault) {
-    const isForbidden = code === INSUFFICIENT_PRIVILEGE;
+    const isForbidden = code === SQL_STATE.insufficientPrivilege;
     return new UsageError(inPlainWords(`The database refuses the query: ${message}.`), {
       next: isForbidden ? GRANT_NEXT : (hint ?? QUERY_NEXT),
       cause: error,

@@ -1,6 +1,7 @@
 /** Retries transient database errors, and distinguishes them from bugs. */
 import { SchemaError, SluiceError, TransientError, UsageError } from '../../errors.ts';
 import { errorCode } from '../sql/errors.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 export interface RetryEffects {
   readonly sleep: (ms: number) => Promise<void>;
@@ -53,7 +54,8 @@ const CONNECTION_CODES =
  */
 function isTransient(error: unknown): boolean {
   // A user's query that was stopped took too long, and a retry would take as long.
-  if (error instanceof TransientError) return errorCode(error.cause) !== CANCELED && isTransient(error.cause);
+  if (error instanceof TransientError)
+    return errorCode(error.cause) !== SQL_STATE.queryCanceled && isTransient(error.cause);
   const code = errorCode(error) ?? '';
   return (
     TRANSIENT.test(code) ||
@@ -81,8 +83,6 @@ export const isRefused = (error: unknown): error is Error =>
 const WITHOUT_CODE =
   /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|There was an error establishing an SSL connection|Client has encountered a connection error|Client was closed)/;
 
-const CANCELED = '57014';
-
 /** A refused login, a missing database, a damaged disk or index: neither over in seconds nor a bug. */
 const OF_THE_SERVER = /^(?:28|3D|58|XX|F0)[0-9A-Z]{3}$/;
 
@@ -90,7 +90,6 @@ const OF_THE_SERVER = /^(?:28|3D|58|XX|F0)[0-9A-Z]{3}$/;
 export const isOfDatabase = (error: unknown): boolean =>
   isTransient(error) || OF_THE_SERVER.test(errorCode(error) ?? '');
 
-const NO_RIGHT = '42501';
 /** A schema, table, column or key that is missing. */
 const OTHER_TABLES = /^(?:3F000|42P01|42703|42P10)$/;
 
@@ -99,7 +98,7 @@ export function toUserError(error: unknown): unknown {
   if (error instanceof SluiceError || !(error instanceof Error)) return error;
   const code = errorCode(error) ?? '';
   const message = `the database could not be used: ${error.message}`;
-  if (code === NO_RIGHT) {
+  if (code === SQL_STATE.insufficientPrivilege) {
     const next = 'Grant the right to the user in DATABASE_URL, or use a user who has it. Stored answers are kept.';
     return new UsageError(message, { next, cause: error });
   }

@@ -1,10 +1,11 @@
 /** Keeps the masked views up to date when a migration changes what they read. */
 import { type QueryExecutorProvider, sql } from 'kysely';
+import type { SchemaNames } from '../connect/connect.ts';
 import { readViewRights, restoreViewRights } from '../migrate/view-rights.ts';
 import { OTHER_COLUMNS } from '../migrate/views.ts';
 import { attempt } from '../sql/attempt.ts';
 import { relationExists } from '../sql/relation-exists.ts';
-import { type HasColumn, MASKING_KEYS, maskedSchema, type MaskedNames, maskedViews } from './masked-views.ts';
+import { type HasColumn, MASKING_KEYS, maskedSchema, maskedViews } from './masked-views.ts';
 
 /**
  * Does the work, which drops the masked views that prevent it. Then replaces the masked views by those of what exists,
@@ -12,7 +13,7 @@ import { type HasColumn, MASKING_KEYS, maskedSchema, type MaskedNames, maskedVie
  */
 export async function keepingMaskedViews<T>(
   trx: QueryExecutorProvider,
-  names: MaskedNames,
+  names: SchemaNames,
   work: () => Promise<T>,
 ): Promise<T> {
   const schema = maskedSchema(names.schema);
@@ -28,7 +29,7 @@ export async function keepingMaskedViews<T>(
 }
 
 /** Creates or replaces the masked views. Those whose existing columns change are dropped first. */
-async function replaceMaskedViews(trx: QueryExecutorProvider, names: MaskedNames): Promise<void> {
+async function replaceMaskedViews(trx: QueryExecutorProvider, names: SchemaNames): Promise<void> {
   const masked = maskedViews(names, await existingColumns(trx, names));
   const execute = (statements: readonly string[]) => sql.raw(statements.join(';\n')).execute(trx);
   const all = masked.flatMap(({ statements }) => statements);
@@ -40,7 +41,7 @@ async function replaceMaskedViews(trx: QueryExecutorProvider, names: MaskedNames
   }
 }
 
-async function existingColumns(trx: QueryExecutorProvider, { schema }: MaskedNames): Promise<HasColumn> {
+async function existingColumns(trx: QueryExecutorProvider, { schema }: SchemaNames): Promise<HasColumn> {
   const { rows } = await sql<{ relation: string; column: string }>`
     select c.relname as relation, a.attname as column
     from pg_class c

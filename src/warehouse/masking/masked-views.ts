@@ -4,9 +4,7 @@ import { COMPANY_URN_TYPES } from '../../service/names/urn.ts';
 import { tables } from '../schema/tables.ts';
 import { views } from '../schema/views/views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
-import type { Warehouse } from '../connect/connect.ts';
-
-export type MaskedNames = Pick<Warehouse, 'schema' | 'ops'>;
+import type { SchemaNames } from '../connect/connect.ts';
 
 /** The operations table with the key of the hashes. Without its row, views with hashes are empty. */
 export const MASKING_KEYS = 'masking_keys';
@@ -51,7 +49,7 @@ interface MaskedView {
  * The masked views of the columns that exist. Identifiers of people are hashed with the masking key, so that joins work.
  * All other personal data is left out, and so is JSON, because its contents are not declared.
  */
-export function maskedViews(names: MaskedNames, exists: HasColumn = () => true): MaskedView[] {
+export function maskedViews(names: SchemaNames, exists: HasColumn = () => true): MaskedView[] {
   return [...tables, ...views].flatMap((source) => {
     const columns = maskedColumns(source).filter((it) => exists(source.name, it.name));
     return columns.length === 0 ? [] : [{ name: source.name, statements: statementsFor(names, source, columns) }];
@@ -76,7 +74,7 @@ function maskedColumns({ columns }: Source): MaskedColumn[] {
     }));
 }
 
-function statementsFor({ schema, ops }: MaskedNames, source: Source, columns: readonly MaskedColumn[]): string[] {
+function statementsFor({ schema, ops }: SchemaNames, source: Source, columns: readonly MaskedColumn[]): string[] {
   const view = `${quoted(maskedSchema(schema))}.${quoted(source.name)}`;
   const key = columns.some((it) => it.isHashed) ? ` cross join ${quoted(ops)}.${quoted(MASKING_KEYS)} k` : '';
   const selected = columns.map((it) => (it.isHashed ? `${hashed(it)} as ${quoted(it.name)}` : `t.${quoted(it.name)}`));

@@ -3,12 +3,10 @@
  * them, so a load would take every row for changed. The next load fills the columns and renews the digests.
  */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { tables } from '../schema/tables.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
 import { relationExists } from '../sql/relation-exists.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** The table of the columns that are not filled yet. */
 export const CHANGED_COLUMNS = 'changed_columns';
@@ -24,7 +22,7 @@ const digested = tables.filter(({ kind }) => kind === 'root' || kind === 'child'
 /** The result of the work, which may change columns. Columns that differ afterwards are recorded. */
 export async function recordingChangedColumns<T>(
   trx: QueryExecutorProvider,
-  names: Names,
+  names: SchemaNames,
   work: () => Promise<T>,
 ): Promise<T> {
   const before = await columnsOf(trx, names);
@@ -57,7 +55,7 @@ function lackedBy(one: readonly ChangedColumn[], other: readonly ChangedColumn[]
 }
 
 /** Columns about the load have no digests, so they are left out. */
-async function columnsOf(db: QueryExecutorProvider, { schema }: Names): Promise<readonly ChangedColumn[]> {
+async function columnsOf(db: QueryExecutorProvider, { schema }: SchemaNames): Promise<readonly ChangedColumn[]> {
   const { rows } = await sql<ChangedColumn>`
     select c.relname as "table", a.attname as "column"
     from pg_class c
@@ -68,7 +66,7 @@ async function columnsOf(db: QueryExecutorProvider, { schema }: Names): Promise<
   return rows;
 }
 
-async function hasRows(db: QueryExecutorProvider, { schema }: Names, table: string): Promise<boolean> {
+async function hasRows(db: QueryExecutorProvider, { schema }: SchemaNames, table: string): Promise<boolean> {
   const { rows } = await sql<{ some: boolean }>`
     select exists (select from ${sql.id(schema, table)}) as some`.execute(db);
   return rows[0]?.some ?? false;

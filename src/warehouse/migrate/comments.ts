@@ -1,11 +1,9 @@
 /** Keeps the comments on tables, views and columns in the database equal to the declarations. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { dictionary } from '../schema/dictionary.ts';
 import type { SchemaFinding } from './finding.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 interface Comment {
   readonly schema: string;
@@ -50,7 +48,7 @@ export async function applyComments(
 }
 
 /** The declared comments that differ from the live ones. Missing relations and columns are ignored. */
-async function differingComments(db: QueryExecutorProvider, names: Names): Promise<Comment[]> {
+async function differingComments(db: QueryExecutorProvider, names: SchemaNames): Promise<Comment[]> {
   const live = await liveComments(db, names);
   return declaredComments(names).filter((it) => live.has(targetOf(it)) && live.get(targetOf(it)) !== it.text);
 }
@@ -86,7 +84,7 @@ const BOOKKEEPING = [
   },
 ].map((it) => ({ ...it, area: 'operations', kind: 'table' as const }));
 
-function declaredComments({ schema, ops }: Names): Comment[] {
+function declaredComments({ schema, ops }: SchemaNames): Comment[] {
   return [...dictionary(), ...BOOKKEEPING].flatMap(({ area, kind, table, about, columns }) => {
     const relation = {
       schema: area === 'analyst' ? schema : ops,
@@ -111,7 +109,10 @@ function statementOf({ schema, relation, column, kind, text }: Comment): string 
 }
 
 /** The comment on every existing relation and column; null if it has none. */
-async function liveComments(db: QueryExecutorProvider, { schema, ops }: Names): Promise<Map<string, string | null>> {
+async function liveComments(
+  db: QueryExecutorProvider,
+  { schema, ops }: SchemaNames,
+): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ schema: string; relation: string; column: string | null; text: string | null }>`
     select n.nspname as schema, c.relname as relation, a.attname as column, d.description as text
     from pg_class c

@@ -1,10 +1,9 @@
 /** Refuses to revert a migration if that would delete data. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** A column. The ids stay the same when a table or column is renamed. */
 interface Column {
@@ -18,7 +17,7 @@ interface Column {
 /** Rehearses the step back and throws a UsageError if it deletes data, or if the earlier schema does not allow the rows. */
 export async function refuseDataLoss(
   trx: QueryExecutorProvider,
-  names: Names,
+  names: SchemaNames,
   back: () => Promise<unknown>,
 ): Promise<void> {
   const before = await columnsOf(trx, names);
@@ -37,7 +36,6 @@ export async function refuseDataLoss(
 
 /** Violations of constraints. */
 const VIOLATION = /^23/;
-const FOREIGN_KEY = '23503';
 
 /** The error for rows that violate a constraint of the earlier schema; undefined for any other error. */
 function notAllowedBefore(error: unknown): UsageError | undefined {
@@ -46,7 +44,8 @@ function notAllowedBefore(error: unknown): UsageError | undefined {
   const { message, detail, table } = error as { message: string; detail?: unknown; table?: unknown };
   const rows = typeof table === 'string' ? `rows of ${table}` : 'rows';
   const [, target] = /in table "([^"]+)"/.exec(typeof detail === 'string' ? detail : '') ?? [];
-  const which = code === FOREIGN_KEY && target !== undefined ? `${rows} that refer to no row of ${target}` : rows;
+  const which =
+    code === SQL_STATE.foreignKeyViolation && target !== undefined ? `${rows} that refer to no row of ${target}` : rows;
   return new UsageError(
     `Reverting the last migration would delete ${which}, which the earlier schema does not allow.`,
     {
@@ -57,7 +56,7 @@ function notAllowedBefore(error: unknown): UsageError | undefined {
 }
 
 /** The columns of the tables of both schemas. */
-async function columnsOf(db: QueryExecutorProvider, { schema, ops }: Names): Promise<readonly Column[]> {
+async function columnsOf(db: QueryExecutorProvider, { schema, ops }: SchemaNames): Promise<readonly Column[]> {
   const { rows } = await sql<Column>`
     select c.oid::text as "tableId", format('%s.%s', c.oid, a.attnum) as "columnId",
       n.nspname as schema, c.relname as table, a.attname as column

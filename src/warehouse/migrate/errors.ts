@@ -1,37 +1,34 @@
 /** Translates errors of migrations into errors that the user can act on. */
 import { SchemaError, TransientError, UsageError } from '../../errors.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** The longest wait for another migration. */
 export const OTHER_WITHIN_MS = 60_000;
-/** The error code of a lock that was not granted in time. */
-export const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The error of a user who lacks a right. */
-export const withoutRight = (what: string, { schema, ops }: Names, cause?: unknown): UsageError =>
+export const withoutRight = (what: string, { schema, ops }: SchemaNames, cause?: unknown): UsageError =>
   new UsageError(`The migration lacks a right: ${what}.`, {
     next: `Let the owner of the database run the migration, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
     cause,
   });
 
 /** The error for the user, if the cause is known; otherwise the same error. */
-export function toMigrationError(error: unknown, warehouse: Names): unknown {
+export function toMigrationError(error: unknown, warehouse: SchemaNames): unknown {
   const { schema, ops } = warehouse;
   switch (errorCode(error)) {
-    case '42501':
+    case SQL_STATE.insufficientPrivilege:
       return withoutRight((error as Error).message, warehouse, error);
-    case LOCK_NOT_AVAILABLE:
+    case SQL_STATE.lockNotAvailable:
       return waitedFor('sessions that use its tables', error);
-    case '2BP01':
+    case SQL_STATE.dependentObjectsStillExist:
       return new UsageError(`Your own objects depend on objects that the migration drops: ${dependents(error)}.`, {
         next: 'Nothing was changed. Drop your objects, run the migration again, and recreate them.',
         cause: error,
       });
-    case '0A000':
-    case '42P16':
+    case SQL_STATE.featureNotSupported:
+    case SQL_STATE.invalidTableDefinition:
       return new SchemaError(
         `One of your own objects depends on an object that the migration changes: ${dependents(error)}.`,
         {
@@ -39,7 +36,7 @@ export function toMigrationError(error: unknown, warehouse: Names): unknown {
           cause: error,
         },
       );
-    case '42P07':
+    case SQL_STATE.duplicateTable:
       return new SchemaError(
         `The schema contains another object with a name that Sluice needs: ${(error as Error).message}.`,
         {
@@ -47,10 +44,9 @@ export function toMigrationError(error: unknown, warehouse: Names): unknown {
           cause: error,
         },
       );
-    // A column, a constraint or another object of that name, or a relation of another kind.
-    case '42701':
-    case '42710':
-    case '42809':
+    case SQL_STATE.duplicateColumn:
+    case SQL_STATE.duplicateObject:
+    case SQL_STATE.wrongObjectType:
       return new SchemaError(`An object of yours has a name that Sluice needs: ${(error as Error).message}.`, {
         next: 'Nothing was changed. Rename or drop your object, then run the migration again.',
         cause: error,

@@ -2,16 +2,15 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Secret } from '../../config/values/secret.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { MASKING_KEYS, maskedSchema, maskedViews } from '../masking/masked-views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
 import { errorCode } from '../sql/errors.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** Limit in bytes. Postgres truncates longer names silently. */
 const LONGEST_NAME = 63;
-/** Names that have another meaning in a grant, even in quotes. */
+/** SchemaNames that have another meaning in a grant, even in quotes. */
 const RESERVED = ['public', 'none'];
 
 /**
@@ -19,7 +18,7 @@ const RESERVED = ['public', 'none'];
  * The role may neither write nor see the operations schema. The statements are idempotent. Without owners, later tables
  * are those that the executing user creates. Throws a UsageError for an invalid name of a role.
  */
-export function grantStatements({ schema, ops }: Names, role: string, owners: readonly string[] = []): string[] {
+export function grantStatements({ schema, ops }: SchemaNames, role: string, owners: readonly string[] = []): string[] {
   refuseName(role);
   const reader = quoted(role);
   const analyst = quoted(schema);
@@ -48,7 +47,11 @@ export const SHORTEST_KEY = 16;
  * session setting `sluice.masking_key`, so that they do not contain it. They are idempotent; another key changes all
  * hashes. Throws a UsageError for an invalid name of a role or schema.
  */
-export function maskedGrantStatements({ schema, ops }: Names, role: string, owners: readonly string[] = []): string[] {
+export function maskedGrantStatements(
+  { schema, ops }: SchemaNames,
+  role: string,
+  owners: readonly string[] = [],
+): string[] {
   refuseName(role);
   const reader = quoted(role);
   const masked = quoted(maskedSchema(schema));
@@ -118,7 +121,7 @@ export async function applyGrants(
       return statements;
     });
   } catch (error) {
-    if (errorCode(error) !== '42501') throw error;
+    if (errorCode(error) !== SQL_STATE.insufficientPrivilege) throw error;
     throw new UsageError(`This user lacks a right: ${(error as Error).message}.`, {
       next: 'Let an administrator run the statements that sluice grants prints.',
       cause: error,
@@ -127,7 +130,7 @@ export async function applyGrants(
 }
 
 /** The owners of the existing tables, who are expected to create the later ones too. */
-async function ownersOf(db: QueryExecutorProvider, { schema }: Names): Promise<string[]> {
+async function ownersOf(db: QueryExecutorProvider, { schema }: SchemaNames): Promise<string[]> {
   const { rows } = await sql<{ owner: string }>`
     select distinct pg_get_userbyid(c.relowner)::text as owner
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -148,7 +151,7 @@ async function refuseWriter(db: QueryExecutorProvider, role: string, owners: rea
 }
 
 /** Refuses a role that could read personal data in another way, such as through PUBLIC or another role. */
-async function refuseReader(db: QueryExecutorProvider, { schema, ops }: Names, role: string): Promise<void> {
+async function refuseReader(db: QueryExecutorProvider, { schema, ops }: SchemaNames, role: string): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select format('%I.%I', n.nspname, c.relname) as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace

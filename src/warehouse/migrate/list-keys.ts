@@ -4,14 +4,12 @@
  * on, the keys are declared but not enforced, and a trigger for each list deletes its rows with their owner.
  */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { foreignKeysOf } from '../schema/ddl.ts';
 import type { ChildTable, RootTable } from '../schema/table-types.ts';
 import { rootTables } from '../schema/tables.ts';
 import { literal, objectName, quoted } from '../sql/identifiers.ts';
 import type { SchemaFinding } from './finding.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** The first version of Postgres that has foreign keys without enforcement. */
 const NOT_ENFORCED_FROM = 180_000;
@@ -34,7 +32,7 @@ const listKeys: readonly ListKey[] = rootTables.flatMap((owner) =>
 );
 
 /** Ends the enforcement of all keys that the server still enforces. Does nothing before Postgres 18. */
-export async function releaseListKeys(trx: QueryExecutorProvider, names: Names): Promise<void> {
+export async function releaseListKeys(trx: QueryExecutorProvider, names: SchemaNames): Promise<void> {
   const live = await readListKeys(trx, names);
   const due = listKeys.filter(({ name }) => live.get(name)?.isEnforced === true);
   if (due.length > 0) await createFunction(trx, names.ops);
@@ -84,7 +82,7 @@ interface LiveKey {
 }
 
 /** The keys of the existing list tables by name; empty before Postgres 18, where all are enforced. */
-async function readListKeys(db: QueryExecutorProvider, { schema }: Names): Promise<ReadonlyMap<string, LiveKey>> {
+async function readListKeys(db: QueryExecutorProvider, { schema }: SchemaNames): Promise<ReadonlyMap<string, LiveKey>> {
   const version = await sql<{ number: number }>`
     select current_setting('server_version_num')::int as number`.execute(db);
   if ((version.rows[0]?.number ?? 0) < NOT_ENFORCED_FROM) return new Map();
@@ -101,7 +99,7 @@ async function readListKeys(db: QueryExecutorProvider, { schema }: Names): Promi
 }
 
 /** Missing or disabled triggers, and rows of lists without an owner, for every key that the server does not enforce. */
-export async function listKeyDrift(db: QueryExecutorProvider, names: Names): Promise<SchemaFinding[]> {
+export async function listKeyDrift(db: QueryExecutorProvider, names: SchemaNames): Promise<SchemaFinding[]> {
   const live = await readListKeys(db, names);
   const findings: SchemaFinding[] = [];
   for (const { owner, list, name, trigger } of listKeys) {

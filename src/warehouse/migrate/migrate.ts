@@ -8,10 +8,11 @@ import { errorCode } from '../sql/errors.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { type Applied, beforeBaseline, incompleteBefore, recordBaseline, withBaseline } from './carry-over.ts';
 import { refuseDataLoss } from './data-loss.ts';
-import { LOCK_NOT_AVAILABLE, OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './errors.ts';
+import { OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './errors.ts';
 import { steps } from './migrations.ts';
 import { runMigrations } from './run-migrations.ts';
-import { UNDEFINED_TABLE, viewsAreCurrent } from './views-current.ts';
+import { viewsAreCurrent } from './views-current.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote' | 'keepsSchema'>;
 
@@ -21,7 +22,12 @@ type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote' | 'k
 const LOCK_WITHIN_MS = 1000;
 const LOCK_ATTEMPTS = 60;
 /** Errors to retry: concurrent `create ... if not exists` of a process without the lock, and deadlocks with readers. */
-const RACES = new Set(['23505', '42P06', '42P07', '40P01']);
+const RACES: ReadonlySet<string> = new Set([
+  SQL_STATE.uniqueViolation,
+  SQL_STATE.duplicateSchema,
+  SQL_STATE.duplicateTable,
+  SQL_STATE.deadlockDetected,
+]);
 const ATTEMPTS = 3;
 /** The table in which the migration library records applied migrations. */
 const APPLIED = 'kysely_migration';
@@ -47,7 +53,7 @@ async function appliedMigrations({ db, ops }: Pick<Target, 'db' | 'ops'>): Promi
   try {
     return await recordedMigrations(db, ops);
   } catch (error) {
-    if (errorCode(error) === UNDEFINED_TABLE) return new Map();
+    if (errorCode(error) === SQL_STATE.undefinedTable) return new Map();
     throw error;
   }
 }
@@ -154,7 +160,7 @@ async function lock(trx: Transaction<OperationsTables>, { kind, schema }: Target
     trx,
   );
   await sql`select pg_advisory_xact_lock(${key}::bigint)`.execute(trx).catch((error: unknown) => {
-    throw errorCode(error) === LOCK_NOT_AVAILABLE ? waitedFor('another migration', error) : error;
+    throw errorCode(error) === SQL_STATE.lockNotAvailable ? waitedFor('another migration', error) : error;
   });
   await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(trx);
 }
@@ -174,7 +180,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       const code = errorCode(error) ?? '';
-      const most = code === LOCK_NOT_AVAILABLE ? LOCK_ATTEMPTS : RACES.has(code) ? ATTEMPTS : 0;
+      const most = code === SQL_STATE.lockNotAvailable ? LOCK_ATTEMPTS : RACES.has(code) ? ATTEMPTS : 0;
       if (attempt >= most) throw error;
     }
   }

@@ -1,16 +1,14 @@
 /** Runs the migrations with the migration library. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import type { OperationsTables } from '../schema/operations.ts';
 import { steps } from './migrations.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 /** Applies or reverts migrations in the transaction, and returns the names of those that this did. */
 export async function runMigrations(
   trx: Transaction<OperationsTables>,
-  names: Names,
+  names: SchemaNames,
   go: (migrator: Migrator) => Promise<MigrationResultSet>,
 ): Promise<string[]> {
   const { Migrator } = await import('kysely/migration');
@@ -21,7 +19,7 @@ export async function runMigrations(
 }
 
 /** The migrations for the library, each with the search path for its unqualified names. */
-async function migrationsFor({ schema, ops }: Names): Promise<Record<string, Migration>> {
+async function migrationsFor({ schema, ops }: SchemaNames): Promise<Record<string, Migration>> {
   const loaded = await Promise.all(Object.entries(steps).map(async ([name, load]) => [name, await load()] as const));
   return Object.fromEntries(
     loaded.map(([name, step]) => {

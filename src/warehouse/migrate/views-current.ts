@@ -2,10 +2,10 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** The table with the checksum of each view. It belongs to the migrator, as the table of applied migrations does. */
 export const APPLIED_VIEWS = 'applied_views';
-export const UNDEFINED_TABLE = '42P01';
 
 /** The digest of all declared views; a test compares it with them. */
 export const VIEWS_DIGEST = '0ea849216d14ee7521fd71c769e9b6dce9239e58932bf72de139b0dd80352418';
@@ -18,7 +18,7 @@ export async function viewsAreCurrent(db: QueryExecutorProvider, { ops }: Pick<W
       from ${sql.id(ops, APPLIED_VIEWS)}`.execute(db);
     return rows[0]?.digest === VIEWS_DIGEST;
   } catch (error) {
-    if (errorCode(error) === UNDEFINED_TABLE) return false;
+    if (errorCode(error) === SQL_STATE.undefinedTable) return false;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Keeps the analyst views equal to their declarations: a view is replaced when the checksum of its query changes. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
-import type { Warehouse } from '../connect/connect.ts';
+import type { SchemaNames } from '../connect/connect.ts';
 import { maskedSchema, maskedViewNames } from '../masking/masked-views.ts';
 import { views, viewsByDependency } from '../schema/views/views.ts';
 import type { View } from '../schema/views/view.ts';
@@ -9,16 +9,15 @@ import { arrayLiteral } from '../sql/array-literal.ts';
 import { attempt } from '../sql/attempt.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { quoted } from '../sql/identifiers.ts';
-import { APPLIED_VIEWS, UNDEFINED_TABLE } from './views-current.ts';
-
-type Names = Pick<Warehouse, 'schema' | 'ops'>;
+import { APPLIED_VIEWS } from './views-current.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** The query names a table, column or function that does not exist. */
-const MISSING = [UNDEFINED_TABLE, '42703', '42883'];
+const MISSING = [SQL_STATE.undefinedTable, SQL_STATE.undefinedColumn, SQL_STATE.undefinedFunction];
 /** The existing columns of the view change. */
-export const OTHER_COLUMNS = ['42P16'];
+export const OTHER_COLUMNS = [SQL_STATE.invalidTableDefinition];
 /** Another object depends on what a statement drops or changes. */
-const DEPENDENTS = ['2BP01', '0A000'];
+const DEPENDENTS = [SQL_STATE.dependentObjectsStillExist, SQL_STATE.featureNotSupported];
 
 const checksumOf = ({ query }: View): string => digestOf(query);
 
@@ -39,7 +38,7 @@ interface CreatedView {
 
 async function createdViews(
   db: QueryExecutorProvider,
-  { schema, ops }: Names,
+  { schema, ops }: SchemaNames,
 ): Promise<ReadonlyMap<string, CreatedView>> {
   const { rows } = await sql<CreatedView>`
     select v.name, v.checksum, exists (
@@ -57,7 +56,7 @@ async function createdViews(
  */
 export async function applyViews(
   trx: QueryExecutorProvider,
-  names: Names,
+  names: SchemaNames,
   { mayLackTables }: { readonly mayLackTables: boolean },
 ): Promise<void> {
   await createChecksumTable(trx, names.ops);
@@ -113,7 +112,7 @@ async function recordChecksums(trx: QueryExecutorProvider, ops: string, applied:
 }
 
 /** Drops the views that an earlier version declared. */
-async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: Names): Promise<void> {
+async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: SchemaNames): Promise<void> {
   const declared = arrayLiteral(views.map(({ name }) => name));
   const { rows } = await sql<{ name: string }>`
     delete from ${sql.id(ops, APPLIED_VIEWS)} where name <> all (${declared}::text[]) returning name`.execute(trx);

@@ -13,6 +13,7 @@ import type { Warehouse } from '../connect/connect.ts';
 import { withShortSocketPath } from '../lock/socket-path.ts';
 import { answerStatement } from './statement.ts';
 import { frameOf, LONGEST_REQUEST_BYTES, messagesIn, type ReadReply, requestOf } from './protocol.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 /** Name of the socket in the warehouse's folder. */
 export const READS_SOCKET = 'reads.sock';
@@ -108,7 +109,7 @@ async function serveReader(
 ): Promise<void> {
   const ended = new AbortController();
   const stop = (message: string): void => {
-    if (!socket.writableEnded) socket.end(frameOf({ error: { message, code: TOO_LONG } }));
+    if (!socket.writableEnded) socket.end(frameOf({ error: { message, code: SQL_STATE.queryCanceled } }));
     ended.abort();
     // A reader that does not read the reply would keep the connection open.
     socket.destroySoon();
@@ -156,6 +157,3 @@ async function serveReader(
     socket.destroySoon();
   }
 }
-
-/** The code of Postgres for a canceled statement. */
-const TOO_LONG = '57014';

@@ -3,6 +3,7 @@ import { READ_KEYWORDS, firstWord } from '../connect/query.ts';
 import { type RunText, streamOf, type TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';
+import { SQL_STATE } from '../sql/sql-states.ts';
 
 export interface StatementContext {
   readonly run: RunText;
@@ -23,7 +24,7 @@ export async function answerStatement(
   if (!READ_KEYWORDS.includes(word)) {
     const message =
       'another process owns the embedded warehouse, and it runs only read-only statements for other processes';
-    return send({ error: { message, code: READ_ONLY } });
+    return send({ error: { message, code: SQL_STATE.readOnlyTransaction } });
   }
   const parts = WITHOUT_CURSOR.includes(word) ? inOnePart(run(sql, parameters)) : streamOf(run)(sql, parameters);
   const iterator = parts[Symbol.asyncIterator]();
@@ -44,10 +45,6 @@ async function* inOnePart(result: Promise<TextResult>): AsyncGenerator<TextResul
   yield await result;
 }
 
-/** The code of Postgres for a statement that would write. */
-const READ_ONLY = '25006';
-const UNSUPPORTED = '0A000';
-
 async function sendRows(rows: TextResult['rows'], send: StatementContext['send']): Promise<void> {
   let part: TextResult['rows'][number][] = [];
   let bytes = 0;
@@ -64,8 +61,8 @@ async function sendRows(rows: TextResult['rows'], send: StatementContext['send']
 
 /** Rewrites the message about the cursor, which the reader did not write. */
 const withoutCursor = (error: ReadError): ReadError =>
-  error.code === UNSUPPORTED && error.message.includes('data-modifying')
-    ? { message: 'it has a data-modifying statement in WITH', code: READ_ONLY }
+  error.code === SQL_STATE.featureNotSupported && error.message.includes('data-modifying')
+    ? { message: 'it has a data-modifying statement in WITH', code: SQL_STATE.readOnlyTransaction }
     : error;
 
 function errorOf(error: unknown): ReadError {

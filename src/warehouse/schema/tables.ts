@@ -229,3 +229,6 @@ export const tables: readonly Table[] = [
   ...rootTables.flatMap(({ daily }) => daily ?? []),
   ...rootTables.flatMap((it) => [it, ...it.children].flatMap(({ changes }) => changes ?? [])),
 ];
+
+/** Returns the analyst table with this name; undefined if there is none. */
+export const tableNamed = (name: string): Table | undefined => tables.find((table) => table.name === name);

@@ -1,5 +1,6 @@
 /** Translates errors of database connections into errors that the user can act on. */
 import { CredentialError, SluiceError, TransientError, UsageError } from '../../errors.ts';
+import { SQL_STATE } from './sql-states.ts';
 
 interface DriverError {
   readonly code?: unknown;
@@ -39,7 +40,8 @@ export function errorCode(error: unknown): string | undefined {
 
 /** True if a login was refused because the role does not exist or may not log in. */
 export const isAboutRole = (error: unknown): boolean =>
-  errorCode(error) === '28000' && (error as { readonly routine?: unknown }).routine === 'InitializeSessionUserId';
+  errorCode(error) === SQL_STATE.invalidAuthorization &&
+  (error as { readonly routine?: unknown }).routine === 'InitializeSessionUserId';
 
 /** The message of an error, or that of the first of several wrapped errors. */
 function errorText(error: unknown): string {
@@ -50,33 +52,34 @@ function errorText(error: unknown): string {
 const reachable = ({ host, port }: ServerAddress): string => (host.startsWith('/') ? host : `${host}:${port}`);
 
 const BY_CODE: Readonly<Record<string, (place: ServerAddress) => Cause>> = {
-  '28P01': (it) =>
+  [SQL_STATE.invalidPassword]: (it) =>
     refused(
       `The database refused the password of ${it.user}`,
       'Correct the user and password in DATABASE_URL; encode characters such as @ / ? # as %40 %2F %3F %23.',
     ),
-  '28000': (it) =>
+  [SQL_STATE.invalidAuthorization]: (it) =>
     // pg_hba.conf has no line that allows it.
     refused(
       `The database refuses ${it.user} from this machine`,
       'Allow the user, database and kind of connection in the server’s pg_hba.conf, or change sslmode in DATABASE_URL.',
     ),
-  '3D000': (it) =>
+  [SQL_STATE.invalidCatalogName]: (it) =>
     wrong(
       `The server has no database ${it.database}`,
       `Create it (createdb ${it.database}), or correct the name in DATABASE_URL.`,
     ),
-  '42501': (it) =>
+  [SQL_STATE.insufficientPrivilege]: (it) =>
     wrong(
       `The user ${it.user} lacks a right`,
       'Grant it CREATE and CONNECT on the database, or create both schemas and make it their owner.',
     ),
-  '53300': () =>
+  [SQL_STATE.tooManyConnections]: () =>
     transient(
       'The database has no connection left',
       'Try again when other sessions have ended, or increase max_connections.',
     ),
-  '57P03': () => transient('The database is starting up or shutting down', 'Try again in a moment.'),
+  [SQL_STATE.cannotConnectNow]: () =>
+    transient('The database is starting up or shutting down', 'Try again in a moment.'),
   ECONNREFUSED: (it) =>
     transient(
       `Nothing answers at ${reachable(it)}`,

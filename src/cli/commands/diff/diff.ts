@@ -78,7 +78,7 @@ export const diff = command({
 
 function assertComparable(from: NamedRun, to: NamedRun): void {
   if (from.sync !== to.sync)
-    throw new UsageError(`diff: run ${from.id} is of ${from.sync}, and run ${to.id} is of ${to.sync}.`, {
+    throw new UsageError(`diff: run ${from.id} belongs to ${from.sync}, and run ${to.id} to ${to.sync}.`, {
       next: 'Name two runs of one sync.',
     });
   if (BigInt(from.id) >= BigInt(to.id))

@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { readConfig, withWarehouseToRead } from '../../open.ts';
 import { fields, figures, tableOf } from '../../terminal/print.ts';
 import { showGenerated } from '../../terminal/show.ts';
+import { flagConflict } from '../../flag-conflict.ts';
 
 /** The value of --output for standard output. */
 const STANDARD_OUTPUT = '-';
@@ -95,7 +96,8 @@ function refuseStream({ json }: Context, format: ExportFormat, names: readonly s
       next: 'Name one table, or a folder with --output.',
     });
   if (json)
-    throw new UsageError('export: --json and --output - were both given, and both write to standard output.', {
+    throw flagConflict('export', ['--json', '--output -'], {
+      because: 'both write to standard output',
       next: 'Leave out --json, or name a folder with --output.',
     });
 }

@@ -1,8 +1,8 @@
 /** `sluice mcp`: serves the warehouse to AI assistants over the Model Context Protocol. */
-import { UsageError } from '../../../errors.ts';
 import { command, configOption } from '../../command.ts';
 import { readConfig } from '../../open.ts';
 import { packageVersion } from '../../package.ts';
+import { flagRequires } from '../../flag-conflict.ts';
 
 export const mcp = command({
   about:
@@ -33,11 +33,11 @@ export const mcp = command({
   ],
   run: async ({ config: flag, 'allow-sync': maySpend, 'max-points': cap }, context) => {
     if (maySpend !== (cap !== undefined))
-      throw new UsageError(
-        `mcp: ${maySpend ? '--allow-sync without --max-points' : '--max-points without --allow-sync'}`,
-        {
-          next: 'Give both, to let an assistant spend up to these points, or neither.',
-        },
+      throw flagRequires(
+        'mcp',
+        maySpend ? '--allow-sync' : '--max-points',
+        maySpend ? '--max-points' : '--allow-sync',
+        'Give both, to let an assistant spend up to these points, or neither.',
       );
     const { warehouse } = await readConfig(context, flag);
     const [{ serveMcp }, { dataTools }, { declaredTools }, { syncTool }, calls, { operationsSchema }] =

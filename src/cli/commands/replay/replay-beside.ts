@@ -10,6 +10,7 @@ import { hasSchema, readConfig, withWarehouse } from '../../open.ts';
 import { withNoun } from '../../terminal/print.ts';
 import { show } from '../../terminal/show.ts';
 import { withProgress } from '../../terminal/with-progress.ts';
+import { flagRequires } from '../../flag-conflict.ts';
 
 /** The arguments of the command. */
 export interface BesideArguments {
@@ -56,10 +57,10 @@ function refuseOthers({ names, rebuild, asOf, schema, drop }: BesideArguments): 
   const flags = { '--as-of': asOf, '--schema': schema, '--drop': drop };
   const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (drop === undefined && asOf === undefined)
-    throw new UsageError('replay: --schema is given without --as-of', { next: 'Add --as-of TIME.' });
+    throw flagRequires('replay', '--schema', '--as-of', 'Add --as-of TIME.');
   if (names.length === 0 && !rebuild && (drop === undefined || given.length === 1)) return;
   const others = [...(rebuild ? ['--rebuild'] : []), ...given, ...(names.length > 0 ? ['names'] : [])];
-  throw new UsageError(`replay: ${others.join(', ')} cannot be given together`, {
+  throw new UsageError(`replay: ${others.join(', ')} cannot be combined`, {
     next: 'Write --as-of TIME with --schema NAME, or --drop NAME alone.',
   });
 }

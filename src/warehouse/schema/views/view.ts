@@ -1,5 +1,5 @@
 /** The vocabulary for declaring views: the meaning of a row and of each column, the key, and the query. */
-import { tables } from '../tables.ts';
+import { tableNamed } from '../tables.ts';
 import type { PersonalData } from '../../../service/model.ts';
 import type { Column } from '../table-types.ts';
 
@@ -67,7 +67,7 @@ export const columnsOf = (table: string, ...columns: readonly string[]): Columns
   Object.fromEntries(columns.map((column) => [column, columnFrom(table, column)]));
 
 function columnOf(table: string, column: string): Column {
-  const found = tables.find(({ name }) => name === table)?.columns.find(({ name }) => name === column);
+  const found = tableNamed(table)?.columns.find(({ name }) => name === column);
   if (!found) throw new Error(`a view shows ${table}.${column}, which is not declared`);
   return found;
 }

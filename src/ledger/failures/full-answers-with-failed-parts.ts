@@ -13,7 +13,7 @@ type EndedRun = Pick<Run, 'id' | 'sync'>;
  * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
  * earlier runs are none whose input this run requested without a failure. Call it before the lower bounds are counted.
  */
-export async function recordFailedParts(ops: Ops, run: EndedRun): Promise<void> {
+export async function markFullAnswersWithFailedParts(ops: Ops, run: EndedRun): Promise<void> {
   await markFollowed(ops, run);
   await clearRead(ops, run);
 }

@@ -1,10 +1,10 @@
-/** The runs with the failed requests of a sync, and whether one of these requests is still without a usable answer. */
+/** The runs whose failed requests a sync can send again, and whether one of these requests is still without a usable answer. */
 import { sql } from 'kysely';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { RunState } from '../summary.ts';
-import { failedRequests } from './failed-requests.ts';
+import { requestsWithoutUsableAnswer } from './requests-without-usable-answer.ts';
 
-export interface FailureRun {
+export interface RunToRetry {
   readonly id: string;
   readonly definitionHash: string;
   readonly state: RunState;
@@ -17,7 +17,7 @@ export interface FailureRun {
  * up, samples and runs of given days do not count. With `hashes`, a run with one of these digests counts too, and runs of
  * failed requests must have one.
  */
-export async function failureRuns(ops: Ops, sync: string, hashes?: readonly string[]): Promise<readonly FailureRun[]> {
+export async function runsToRetry(ops: Ops, sync: string, hashes?: readonly string[]): Promise<readonly RunToRetry[]> {
   const counting = ops
     .selectFrom('runs')
     .where('sync', '=', sync)
@@ -41,12 +41,13 @@ export async function failureRuns(ops: Ops, sync: string, hashes?: readonly stri
  * request failed or is in doubt, no item is in quarantine, and no slice is truncated.
  */
 export async function isNothingMissing(ops: Ops, sync: string): Promise<boolean> {
-  const runs = await failureRuns(ops, sync);
+  const runs = await runsToRetry(ops, sync);
   const complete = runs.at(-1);
   if (!complete || !['complete', 'partial'].includes(complete.state)) return false;
   if (runs.some(({ truncated }) => Number(truncated) > 0)) return false;
   const ids = runs.map(({ id }) => id);
-  for (const id of ids) for await (const rows of failedRequests(ops, id)) if (rows.length > 0) return false;
+  for (const id of ids)
+    for await (const rows of requestsWithoutUsableAnswer(ops, id)) if (rows.length > 0) return false;
   const inDoubt = await ops
     .selectFrom('requests')
     .select('id')

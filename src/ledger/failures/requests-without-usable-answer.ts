@@ -12,7 +12,7 @@ const PART = 1000;
  * Returns the requests of a run that failed, whose answer was unreadable, or that were not sent because the endpoint
  * refused them, in parts. Requests with a readable answer since then are left out.
  */
-export async function* failedRequests(ops: Ops, runId: string): AsyncGenerator<readonly Task[]> {
+export async function* requestsWithoutUsableAnswer(ops: Ops, runId: string): AsyncGenerator<readonly Task[]> {
   for (let after: string | undefined = '0'; after !== undefined; ) {
     const rows = await readPart(ops, runId, after);
     if (rows.length > 0)

@@ -1,12 +1,13 @@
-/** Failing requests: those that no run sends again, because their answers were unreadable too often. */
+/** Requests that no run sends again because their answers were unreadable too often; outputs list them as failing. */
 import { sql } from 'kysely';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type AnswerAge, ROWS_PER_STATEMENT } from '../fresh-answers.ts';
 import { MAX_UNREADABLE, NO_REASON, reasonsOf } from './unreadable-answers.ts';
+import { inBatches } from '../../async/in-batches.ts';
 
 /** A request that is not sent. */
-export interface FailingRequest {
+export interface RepeatedlyUnreadable {
   /** The newest of its answers. */
   readonly answerId: string;
   /** Number of unreadable answers since the last one that could be read. */
@@ -24,16 +25,16 @@ export interface CountedRequest {
 
 /**
  * Returns, by request key, those of these requests that had `MAX_UNREADABLE` unreadable answers within `max_age`, and
- * since then no answer that could be read. Such a request stays failing when these answers are older than that.
+ * since then no answer that could be read. Such a request stays unsent when these answers are older than that.
  * The caller excludes requests that a readable answer serves.
  */
-export async function failingRequests(
+export async function repeatedlyUnreadable(
   ops: Ops,
   asked: readonly CountedRequest[],
-): Promise<Map<string, FailingRequest>> {
-  const found = new Map<string, FailingRequest>();
-  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
-    const rows = await failingRows(ops, asked.slice(start, start + ROWS_PER_STATEMENT)).execute();
+): Promise<Map<string, RepeatedlyUnreadable>> {
+  const found = new Map<string, RepeatedlyUnreadable>();
+  for (const some of inBatches(asked, ROWS_PER_STATEMENT)) {
+    const rows = await rowsOf(ops, some).execute();
     const reasons = await reasonsOf(
       ops,
       rows.map(({ id }) => id),
@@ -44,8 +45,8 @@ export async function failingRequests(
   return found;
 }
 
-/** The failing ones among these requests. The fences keep the lookups by the indexes, as in `answersWithin`. */
-const failingRows = (ops: Ops, asked: readonly CountedRequest[]) =>
+/** Those among these requests, with the number of answers and the newest. The fences keep the lookups by the indexes, as in `answersWithin`. */
+const rowsOf = (ops: Ops, asked: readonly CountedRequest[]) =>
   ops
     .selectFrom(
       rowsFrom(asked, {
