@@ -70,6 +70,8 @@ export interface Status {
   readonly lowerBounds: readonly CurrentLowerBound[];
   /** At most 20 places where answers differ from the contract, most frequent first. */
   readonly drift: readonly DriftStatus[];
+  /** The number of all these places. */
+  readonly driftPlaces: number;
   /** At most 20 current checks that failed or could not run. */
   readonly checks: readonly FailingCheck[];
 }
@@ -91,6 +93,7 @@ export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'sche
     gaps: gaps.slice(0, SHOWN_GAPS),
     lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN_BOUNDS),
     drift: await topDrift(ops),
+    driftPlaces: await countDrift(ops),
     checks: await failingChecks(warehouse),
   };
 }
@@ -157,6 +160,14 @@ async function failingChecks({ db, schema }: Pick<Warehouse, 'db' | 'schema'>): 
     from ${sql.table(`${schema}.check_status`)} where status in ('fail', 'error')
     order by severity, sync, check_name limit ${SHOWN_CHECKS}`.execute(db);
   return rows;
+}
+
+async function countDrift(ops: Ops): Promise<number> {
+  const { places } = await ops
+    .selectFrom('drift')
+    .select(sql<number>`count(*)::float8`.as('places'))
+    .executeTakeFirstOrThrow();
+  return places;
 }
 
 const topDrift = (ops: Ops): Promise<DriftStatus[]> =>

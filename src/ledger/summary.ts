@@ -17,6 +17,8 @@ export interface SyncSummary extends RunCounters {
   readonly pointsNow?: number;
   /** If a limit in points is set: requests whose cost the log has not confirmed, with their counted points. */
   readonly unverified?: UnverifiedPoints;
+  /** Slices of earlier runs that are lower bounds and on which this run relies; absent for none. */
+  readonly earlierTruncated?: number;
   /** With `--limit`: the limit, and the number of requests that the run left out. */
   readonly limit?: { readonly requests: number; readonly leftOut: number };
   /** The quote of the plan before anything was sent, in points; null for a run that was not started. */

@@ -220,7 +220,8 @@ describe('a lower bound', () => {
     const second = only(await scene.sync(long, { failOnTruncated: true }));
     expect(scene.arrived()).toEqual([]);
     expect(second).toMatchObject({ exitCode: 4, truncated: 0, sent: 0, next: 'See them with sluice status.' });
-    expect(only(await scene.sync(long)).exitCode).toBe(0);
+    const plain = await scene.sync(long);
+    expect(only(plain)).toMatchObject({ exitCode: 0, truncated: 0, earlierTruncated: first.truncated });
     const status = await readStatus(scene.warehouse);
     expect(status.syncs[0]?.truncated).toBe(first.truncated);
     expect(status.lowerBounds.map(({ filters }) => filters)).toContainEqual(first.lowerBounds[0]?.filters);
@@ -309,7 +310,7 @@ syncs:
       },
     });
     const yaml = ofSync(
-      'endpoint: photoshare.user.posts\n    for_each: { user: [few, many] }\n    request: { count: 12 }\n    raise_count_to: 300',
+      'endpoint: photoshare.user.posts\n    for_each: { user: [few, many] }\n    request: { count: 12 }\n    raise_count_to: 300\n    max_age: 30d',
     );
 
     const run = only(await scene.sync(yaml));
@@ -335,6 +336,14 @@ syncs:
       { asked: 12, complete: false, reason: null },
       { asked: 48, complete: false, reason: null },
       { asked: 192, complete: true, reason: null },
+    ]);
+
+    // Stored answers that serve a later run do not hide the newest one.
+    expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 0, sent: 0 });
+    const newest = 'select asked::int, extent from sluice.sync_slices order by asked';
+    expect(await select(scene.warehouse, newest)).toEqual([
+      { asked: 192, extent: 'complete' },
+      { asked: 300, extent: 'lower_bound' },
     ]);
   });
 

@@ -7549,7 +7549,7 @@ create view sluice."sync_slices" (
             coverage.as_of
            FROM coverage
           WHERE coverage.sync !~~ '%:%'::text
-          ORDER BY coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters, coverage.id DESC
+          ORDER BY coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters, coverage.as_of DESC, coverage.asked DESC, coverage.id DESC
         ), wider AS MATERIALIZED (
          SELECT c_1.id,
             c_1.sync,

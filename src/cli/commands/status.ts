@@ -130,7 +130,7 @@ export async function readFullStatus(
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {
     ({ now } = warehouse.clock);
     if (!(await hasSchema(warehouse)))
-      return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [], checks: [] };
+      return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [], driftPlaces: 0, checks: [] };
     const [{ readStatus }, { readReconciliation }, { readEngineStatus }] = await Promise.all([
       import('../../insight/status.ts'),
       import('../../recovery/reconcile/reconcile.ts'),
@@ -182,7 +182,10 @@ const fullText = (found: Found, context: Context): string =>
     engineStatusText(found.engine, context),
   ].join('');
 
-function statusText({ syncs, failures, gaps, lowerBounds, drift, checks }: Status, context: Context): string {
+function statusText(
+  { syncs, failures, gaps, lowerBounds, drift, driftPlaces, checks }: Status,
+  context: Context,
+): string {
   if (syncs.length === 0) return 'nothing has run yet; run sluice sync\n';
   const overview = tableOf(syncs, context.out, [
     column('sync', (it) => it.sync),
@@ -216,7 +219,7 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift, checks }: Statu
     ),
     ...checkLines(checks, context.out),
     failuresText(failures, context),
-    driftText(drift, context),
+    driftText(drift, driftPlaces, context),
   ].join('');
 }
 
@@ -250,12 +253,15 @@ function failuresText(failures: readonly FailureStatus[], context: Context): str
   return text && `\n${text}`;
 }
 
-function driftText(drift: readonly DriftStatus[], context: Context): string {
+function driftText(drift: readonly DriftStatus[], places: number, context: Context): string {
   const text = tableOf(drift, context.out, [
     column('differs from the contract', (it) => `${it.resource}.${it.path}`),
     column('difference', (it) => it.kind),
     column('times', (it) => it.count),
     column('last seen', (it) => ago(it.lastSeenAt, context)),
   ]);
-  return text && `\n${text}`;
+  const more = places - drift.length;
+  return (
+    text && `\n${text}${more > 0 ? `and ${withNoun(more, 'more difference')}; the view contract_drift has all\n` : ''}`
+  );
 }

@@ -45,6 +45,7 @@ export function summaryText(summary: Summary, channel: Channel): string {
       // Unreadable answers have their own lines; only searches have slices.
       syncs.reduce((total, it) => total + it.truncated - Math.min(it.truncated, it.unreadable), 0),
     ),
+    ...earlierBoundLines(syncs),
     ...gapLines(
       syncs.flatMap((it) => it.gaps.map((gap) => ({ ...gap, sync: it.sync }))),
       sum('unreadable'),
@@ -90,6 +91,15 @@ const invocationLines = (syncs: readonly SyncSummary[]): string[] =>
       ? []
       : [
           `${escapeControls(sync)}: ${withNoun(pointsNow, 'point')} in this invocation, ${withThousands(points)} since the run started; limits per run apply to one invocation\n`,
+        ],
+  );
+
+const earlierBoundLines = (syncs: readonly SyncSummary[]): string[] =>
+  syncs.flatMap(({ sync, earlierTruncated }) =>
+    earlierTruncated === undefined
+      ? []
+      : [
+          `${escapeControls(sync)}: relies on ${withNoun(earlierTruncated, 'lower bound')} of earlier runs; sluice status lists them\n`,
         ],
   );
 

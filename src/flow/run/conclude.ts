@@ -65,7 +65,7 @@ export async function concludeRun(
   await markFullAnswersWithFailedParts(ops, input.run);
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
-  const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
+  const earlier = await earlierBounds(ops, input);
   const walkGaps = paging.by === 'cursor' ? await walkGapsText(ops, input.run.id) : undefined;
   const end = endOf(input, { totals, unread, gaps, walkGaps, earlier, skipped });
   if (paging.by === 'cursor' && end.state === 'complete') await removeReadGaps(ops, input.run.sync, input.run.id);
@@ -82,6 +82,7 @@ export async function concludeRun(
     ...end,
     ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input) }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
+    ...(earlier > 0 && { earlierTruncated: earlier }),
     ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
     checks: input.checks,
@@ -93,6 +94,7 @@ export async function concludeRun(
 }
 
 const SHOWN_BOUNDS = 20;
+const NAMED_GAPS = 3;
 
 interface RunEnd {
   readonly state: RunState;
@@ -227,8 +229,6 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
   const answers = requests === 1 ? 'the answer to 1 request' : `the answers to ${requests} requests`;
   return `${answers} could not be read: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }
-
-const NAMED_GAPS = 3;
 
 function unreadNext({ name }: EndInput['definition'], { requests, failing }: UnreadableSum): string {
   const again = `Run the sync again: it requests only what could not be read, at most ${MAX_UNREADABLE} times in total within max_age.`;

@@ -10,11 +10,19 @@ import { windowOf } from '../../service/window/evidence.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { FinishedRun } from './finished-run.ts';
 
-/** Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs. */
+interface Reliance extends Pick<FinishedRun, 'run' | 'definition' | 'reliedInputs'> {
+  readonly failOnTruncated?: boolean;
+}
+
+/**
+ * Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs. If any input may rely on
+ * them, they are counted only for `--fail-on-truncated`, because most runs of such syncs request everything again.
+ */
 export async function earlierBounds(
   ops: Ops,
-  { run, definition, reliedInputs }: Pick<FinishedRun, 'run' | 'definition' | 'reliedInputs'>,
+  { run, definition, reliedInputs, failOnTruncated }: Reliance,
 ): Promise<number> {
+  if (failOnTruncated !== true && !reliedInputs) return 0;
   const inputs = reliedInputs && new Set(reliedInputs.map(canonicalJson));
   const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
   return bounds.filter(

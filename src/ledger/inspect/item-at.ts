@@ -1,7 +1,10 @@
 /** Finds the part of a stored answer at a JSON pointer. */
-import { parseJson } from '../../warehouse/sql/values.ts';
+import { type NumberSource } from '../../service/read-json.ts';
 
-/** The part of the body at an RFC 6901 pointer; null if there is no such part. The complete text if it is not JSON. */
+/**
+ * The part of the body at an RFC 6901 pointer, with numbers as raw JSON, so that they print as sent; null if there is no
+ * such part. The complete text if it is not JSON.
+ */
 export function itemAt(body: Uint8Array, pointer: string): unknown {
   const text = new TextDecoder('utf-8').decode(body);
   const steps = pointer
@@ -16,9 +19,12 @@ function partOf(value: unknown, step: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[step];
 }
 
+const asSent = (_key: string, value: unknown, context?: NumberSource): unknown =>
+  typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
+
 function parsedOr(text: string): unknown {
   try {
-    return parseJson(text);
+    return JSON.parse(text, asSent);
   } catch {
     return text;
   }

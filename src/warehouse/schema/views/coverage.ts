@@ -38,7 +38,7 @@ export const coverageViews = [
       select distinct on (sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters)
         id, request_id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of
       from "coverage" where sync not like '%:%'
-      order by sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters, id desc
+      order by sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters, as_of desc, asked desc, id desc
     ),
     "wider" as materialized (
       select
