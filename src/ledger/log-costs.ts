@@ -17,25 +17,25 @@ export interface LoggedCost {
 
 /** Returns the logged costs of these requests, by id. */
 export async function loggedCosts(
-  books: ReconcileDb,
+  database: ReconcileDb,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, LoggedCost>> {
-  const { requests, matches } = reconcileTables(books);
+  const { requests, matches } = reconcileTables(database);
   const { rows } = await sql<{ id: string; charged: string | null; rows: number }>`
     select r.id::text as id, r.charged,
       (select count(*) from ${matches} m where m.request_id = r.id and m.match_kind <> 'ambiguous')::int as rows
-    from ${requests} r where r.id = any(${arrayLiteral(ids)}::bigint[])`.execute(books.db);
+    from ${requests} r where r.id = any(${arrayLiteral(ids)}::bigint[])`.execute(database.db);
   return new Map(
     rows.map((it) => [it.id, { charged: it.charged === null ? undefined : Number(it.charged), rows: it.rows }]),
   );
 }
 
 /** Returns the points of these runs' requests: as charged by the log if known, otherwise by the price list. */
-export async function pointsOfRuns(books: ReconcileDb, runIds: readonly string[]): Promise<number> {
-  const { requests } = reconcileTables(books);
+export async function pointsOfRuns(database: ReconcileDb, runIds: readonly string[]): Promise<number> {
+  const { requests } = reconcileTables(database);
   const { rows } = await sql<{ points: string }>`
     select coalesce(sum(coalesce(charged, points)), 0) as points from ${requests} where run_id = any(${arrayLiteral(runIds)}::bigint[])`.execute(
-    books.db,
+    database.db,
   );
   return Number(rows[0]?.points ?? 0);
 }
@@ -45,16 +45,16 @@ export async function pointsOfRuns(books: ReconcileDb, runIds: readonly string[]
  * are not in the log.
  */
 export async function outstandingBeside(
-  books: ReconcileDb,
+  database: ReconcileDb,
   ids: readonly string[],
   { underWaySince, sentSince }: { readonly underWaySince: Date; readonly sentSince: Date },
 ): Promise<number> {
-  const { requests } = reconcileTables(books);
+  const { requests } = reconcileTables(database);
   const { rows } = await sql<{ points: string }>`
     select coalesce(sum(points), 0) as points from ${requests}
     where endpoint <> ${LOG_ENDPOINT} and charged is null and points > 0 and id <> all(${arrayLiteral(ids)}::bigint[])
       and sent_at >= ${instant(underWaySince)}
-      and (state = 'sent' or (state <> 'planned' and sent_at >= ${instant(sentSince)}))`.execute(books.db);
+      and (state = 'sent' or (state <> 'planned' and sent_at >= ${instant(sentSince)}))`.execute(database.db);
   return Number(rows[0]?.points ?? 0);
 }
 
@@ -63,25 +63,25 @@ const MOST_UNCONFIRMED = 100;
 
 /** Returns the newest requests since an instant that cost points and that the log does not confirm. */
 export async function unconfirmedRequests(
-  books: ReconcileDb,
+  database: ReconcileDb,
   since: Date,
 ): Promise<readonly { readonly id: string; readonly sync: string; readonly points: number; readonly sentAt: Date }[]> {
-  const { requests } = reconcileTables(books);
+  const { requests } = reconcileTables(database);
   const { rows } = await sql<{ id: string; sync: string; points: string; sent_at: Date }>`
     select id::text as id, sync, points, sent_at from ${requests}
     where endpoint <> ${LOG_ENDPOINT} and sent_at >= ${instant(since)} and charged is null and points > 0
-    order by sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(books.db);
+    order by sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(database.db);
   return rows.map(({ sent_at: sentAt, ...it }) => ({ ...it, points: Number(it.points), sentAt }));
 }
 
 /** Returns the points that requests may cost which ran at an instant, without those that the log has confirmed since. */
-export async function pointsRunningAt(books: ReconcileDb, at: Date): Promise<number> {
-  const { requests, answers } = reconcileTables(books);
+export async function pointsRunningAt(database: ReconcileDb, at: Date): Promise<number> {
+  const { requests, answers } = reconcileTables(database);
   const { rows } = await sql<{ points: string }>`
     select coalesce(sum(r.points), 0) as points from ${requests} r left join ${answers} a on a.id = r.answer_id
     where r.sent_at < ${instant(at)} and r.sent_at >= ${instant(new Date(at.getTime() - RUNNING_MS))}
       and r.endpoint <> ${LOG_ENDPOINT} and r.charged is null and (r.state = 'sent' or a.received_at > ${instant(at)})`.execute(
-    books.db,
+    database.db,
   );
   return Number(rows[0]?.points ?? 0);
 }
@@ -141,51 +141,51 @@ export async function unverifiedPoints(
 }
 
 /** Returns the newest start of all log rows that were read, by the service's clock; undefined without rows. */
-export async function newestStart(books: ReconcileDb): Promise<Date | undefined> {
-  const { log } = reconcileTables(books);
-  const { rows } = await sql<{ at: Date | null }>`select max(started_at) as at from ${log}`.execute(books.db);
+export async function newestStart(database: ReconcileDb): Promise<Date | undefined> {
+  const { log } = reconcileTables(database);
+  const { rows } = await sql<{ at: Date | null }>`select max(started_at) as at from ${log}`.execute(database.db);
   return rows[0]?.at ?? undefined;
 }
 
 /** Returns the start of the only row of an endpoint since an instant; undefined if there are none or several. */
-export async function onlyStart(books: ReconcileDb, endpoint: string, since: Date): Promise<Date | undefined> {
-  const { log } = reconcileTables(books);
+export async function onlyStart(database: ReconcileDb, endpoint: string, since: Date): Promise<Date | undefined> {
+  const { log } = reconcileTables(database);
   const { rows } = await sql<{ at: Date }>`
     select c.started_at as at from ${log} c
     where c.started_at > ${instant(since)} and ${isOfEndpoint(sql`c.endpoint`, sql`${endpoint}`)} limit 2`.execute(
-    books.db,
+    database.db,
   );
   return rows.length === 1 ? rows[0]?.at : undefined;
 }
 
 /** Returns the token of rows that surely belong to these requests by identifier; undefined if none shows one. */
-export async function tokenOf(books: ReconcileDb, ids: readonly string[]): Promise<string | undefined> {
-  const { log, matches } = reconcileTables(books);
+export async function tokenOf(database: ReconcileDb, ids: readonly string[]): Promise<string | undefined> {
+  const { log, matches } = reconcileTables(database);
   const { rows } = await sql<{ token_id: string }>`
     select c.token_id from ${matches} m join ${log} c on c.id = m.log_id
     where m.request_id = any(${arrayLiteral(ids)}::bigint[]) and m.match_kind = 'identifier' and c.token_id is not null limit 1`.execute(
-    books.db,
+    database.db,
   );
   return rows[0]?.token_id;
 }
 
 /** Returns the balances in the headers of the answers to these runs' requests, newest first. */
-export async function headerBalances(books: ReconcileDb, runIds: readonly string[]): Promise<(string | null)[]> {
-  const { requests, answers } = reconcileTables(books);
+export async function headerBalances(database: ReconcileDb, runIds: readonly string[]): Promise<(string | null)[]> {
+  const { requests, answers } = reconcileTables(database);
   const { rows } = await sql<{ points: string | null }>`
     select a.headers ->> 'x-token-points' as points from ${requests} r join ${answers} a on a.request_id = r.id
-    where r.run_id = any(${arrayLiteral(runIds)}::bigint[]) order by a.id desc`.execute(books.db);
+    where r.run_id = any(${arrayLiteral(runIds)}::bigint[]) order by a.id desc`.execute(database.db);
   return rows.map(({ points }) => points);
 }
 
 /** Replaces the listed price by the logged charge, for requests of a run without unresolved lost attempts. */
-export async function settleCharged(books: ReconcileDb, runId: string): Promise<void> {
-  const { requests, lostAnswers } = reconcileTables(books);
+export async function settleCharged(database: ReconcileDb, runId: string): Promise<void> {
+  const { requests, lostAnswers } = reconcileTables(database);
   await sql`
     update ${requests} r set points = r.charged
     where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged
       and r.state in ('planned', 'loaded', 'empty', 'quarantined', 'missing', 'failed')
       and not exists (select from ${lostAnswers} d where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`.execute(
-    books.db,
+    database.db,
   );
 }

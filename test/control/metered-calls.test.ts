@@ -22,7 +22,7 @@ function requestUnderLimit(onCorrect: () => void = () => undefined) {
   const calls = new MeteredCalls({
     now: () => new Date(0),
     budget: {},
-    check: { costs: async (ids) => new Map(ids.map((id) => [id, logged])) },
+    logReader: { costs: async (ids) => new Map(ids.map((id) => [id, logged])) },
   });
   return {
     calls,

@@ -211,7 +211,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     const limit = () => ({ what: 'the day', points: 1000, counter: periodCounter(today), baseline: 0 });
     const budget = openSharedBudget(warehouse, async () => [limit()], once);
     const reservations = openReservations(budget);
-    const calls = new MeteredCalls({ now: () => PERIOD.from, budget, check: { costs: async () => new Map() } });
+    const calls = new MeteredCalls({ now: () => PERIOD.from, budget, logReader: { costs: async () => new Map() } });
     const reservation = await reservations.reserve(100);
     if (!reservation) throw new Error('the limit was reached');
     const ticket = calls.openTicket();

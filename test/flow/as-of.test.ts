@@ -143,7 +143,7 @@ anyWarehouse('the tables as of an earlier time', (open) => {
       'select urn_type as t, urn_value as v from sluice.pronet_users order by 2 limit 1',
     );
     if (!person) throw new Error('nobody was found');
-    const options = { table: 'pronet_users', comesAgain: false };
+    const options = { table: 'pronet_users', mayReturn: false };
     const run = (dryRun: boolean, value = person.v) =>
       forget(
         scene.warehouse,

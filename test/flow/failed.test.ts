@@ -175,7 +175,7 @@ syncs:
 
   it.each([false, true])(
     'sends nothing under the pseudonym of a forgotten entity, return allowed: %s',
-    async (comesAgain) => {
+    async (mayReturn) => {
       const { respond } = failing(BROKEN);
       const scene = await sceneIn(await open(), { respond });
       const yaml = `${service({ retries: 1 })}\nsyncs: { groups: { endpoint: pronet.group, request: { group: "1002" } } }\n`;
@@ -187,7 +187,7 @@ syncs:
         newId: () => crypto.randomUUID(),
         onProgress: () => undefined,
       };
-      const options = { table: 'pronet_groups', key: ['group', '1002'], comesAgain, dryRun: false };
+      const options = { table: 'pronet_groups', key: ['group', '1002'], mayReturn, dryRun: false };
       expect(await forget(warehouse, options, effects, new AbortController().signal)).toMatchObject({ requests: 1 });
       scene.arrived();
 

@@ -97,7 +97,7 @@ const forgetIn = (
 ): Promise<ForgetSummary> =>
   forget(
     scene.warehouse,
-    { comesAgain: false, dryRun: false, ...options },
+    { mayReturn: false, dryRun: false, ...options },
     {
       now: scene.clock.now,
       sleep: scene.clock.sleep,
@@ -282,7 +282,7 @@ eachWarehouse('forgetting an entity', (open) => {
   it('lets the entity return if the option says so, and forgets it again', async () => {
     const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
     await forgetIn(scene, entity);
-    await forgetIn(scene, { ...entity, comesAgain: true });
+    await forgetIn(scene, { ...entity, mayReturn: true });
     expect((await scene.sync(CONFIG, { names: ['groups'] })).exitCode).toBe(0);
     expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
 

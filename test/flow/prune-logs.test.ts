@@ -77,7 +77,7 @@ anyWarehouse('logs of lists', (open) => {
     expect(await rowsOf(pruned.warehouse, all)).toEqual(await rowsOf(kept.warehouse, all));
 
     const { warehouse } = pruned;
-    const options = { table: 'pronet_users', key: ['fsd_profile', 'bob'], comesAgain: false, dryRun: false };
+    const options = { table: 'pronet_users', key: ['fsd_profile', 'bob'], mayReturn: false, dryRun: false };
     await forget(warehouse, options, { ...effectsOf(pruned), newId: countingIds(9) }, new AbortController().signal);
     expect(JSON.stringify(await rowsOf(warehouse, all))).not.toContain('bob');
     expect((await select(warehouse, lives)).length).toBe(3);

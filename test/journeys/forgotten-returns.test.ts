@@ -211,7 +211,7 @@ const after: Respond = ({ endpoint, body }) => {
 const forgetIn = (scene: Scene, key: readonly string[]) =>
   forget(
     scene.warehouse,
-    { table: 'pronet_users', key, comesAgain: false, dryRun: false },
+    { table: 'pronet_users', key, mayReturn: false, dryRun: false },
     { now: scene.clock.now, sleep: scene.clock.sleep, newId: countingIds(9), onProgress: () => undefined },
     new AbortController().signal,
   );

@@ -131,7 +131,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     const forgetGroup = (group: string) =>
       forget(
         scene.warehouse,
-        { table: 'pronet_groups', key: ['group', group], comesAgain: false, dryRun: false },
+        { table: 'pronet_groups', key: ['group', group], mayReturn: false, dryRun: false },
         {
           now: scene.clock.now,
           sleep: scene.clock.sleep,

@@ -37,7 +37,7 @@ export const forget = command({
     },
     { line: 'sluice forget photoshare_users 2000007919 --yes', about: 'Remove a user.' },
   ],
-  run: async ({ table, key, yes, 'allow-again': comesAgain, config: flag }, context) => {
+  run: async ({ table, key, yes, 'allow-again': mayReturn, config: flag }, context) => {
     const { targetOf } = await import('../../flow/erasure/forget.ts');
     targetOf(table, key);
     const config = await readConfig(context, flag);
@@ -46,7 +46,7 @@ export const forget = command({
         throw new UsageError('forget: the warehouse is empty, so it holds no data about any entity.', {
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
-      const options = { table, key, comesAgain };
+      const options = { table, key, mayReturn };
       if (yes) return finish(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
       const preview = await forgotten(context, config, warehouse, { ...options, dryRun: true });
       const asks = context.json ? undefined : context.ask;

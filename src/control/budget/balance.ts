@@ -57,10 +57,10 @@ export async function balanceSince(
 /** Returns the saved balance of a token; undefined before a run with a limit in points read the log. */
 export async function readBalance(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
-  gate: string,
+  tokenDigest: string,
 ): Promise<KnownBalance | undefined> {
   const { rows } = await sql<{ points: string; logged_at: Date; read_at: Date; token_id: string | null }>`
-    select points, logged_at, read_at, token_id from ${sql.id(ops, 'balances')} where token_digest = ${gate}`.execute(
+    select points, logged_at, read_at, token_id from ${sql.id(ops, 'balances')} where token_digest = ${tokenDigest}`.execute(
     db,
   );
   const [row] = rows;
@@ -72,12 +72,12 @@ export async function readBalance(
 /** Saves the balance of a token, replacing the one before. */
 export async function saveBalance(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
-  gate: string,
+  tokenDigest: string,
   { points, at, readAt, tokenId }: KnownBalance,
 ): Promise<void> {
   await sql`
     insert into ${sql.id(ops, 'balances')} as b (token_digest, points, logged_at, read_at, token_id)
-    values (${gate}, ${points}, ${at.toISOString()}::timestamptz, ${readAt.toISOString()}::timestamptz, ${tokenId ?? null}::uuid)
+    values (${tokenDigest}, ${points}, ${at.toISOString()}::timestamptz, ${readAt.toISOString()}::timestamptz, ${tokenId ?? null}::uuid)
     on conflict (token_digest) do update set points = excluded.points, logged_at = excluded.logged_at, read_at = excluded.read_at,
       token_id = coalesce(excluded.token_id, b.token_id)`.execute(db);
 }

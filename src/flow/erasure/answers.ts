@@ -19,14 +19,14 @@ export interface AnswerErasure {
 }
 
 /**
- * Rewrites each stored answer that contains the entity. `askers` are the requests for the entity. Names found in the
- * answers are added to the register; if the register grew, the caller must make another pass.
+ * Rewrites each stored answer that contains the entity. Names found in the answers are added to the register; if the
+ * register grew, the caller must make another pass.
  */
 export async function eraseFromAnswers(
   ops: Ops,
   search: ErasureSearch,
   register: NameRegister,
-  askers: ReadonlySet<string>,
+  requestsAboutEntity: ReadonlySet<string>,
   context: {
     readonly at: Date;
     readonly done: AnswerErasure;
@@ -52,7 +52,13 @@ export async function eraseFromAnswers(
     for (const { id } of page) {
       context.signal.throwIfAborted();
       const answer = await readAnswer(ops, id);
-      if (answer) await eraseFrom(ops, answer, { ...context, search, register, isAbout: askers.has(answer.requestId) });
+      if (answer)
+        await eraseFrom(ops, answer, {
+          ...context,
+          search,
+          register,
+          isAbout: requestsAboutEntity.has(answer.requestId),
+        });
     }
     seen += page.length;
     context.onProgress(seen, Math.max(seen, Number(total)));

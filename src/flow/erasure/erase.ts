@@ -30,7 +30,7 @@ import { eraseFromAnswers } from './answers.ts';
 
 export interface ErasureOptions {
   /** Later answers may bring the entity back, and an earlier ban on it is lifted. */
-  readonly comesAgain: boolean;
+  readonly mayReturn: boolean;
   /** Report what would be removed, and remove nothing. */
   readonly dryRun: boolean;
   readonly now: () => Date;
@@ -54,7 +54,7 @@ export async function eraseIn(
   db: Transaction<OperationsTables>,
   warehouse: SchemaNames,
   target: ErasureTarget,
-  { comesAgain, dryRun, now, newId, onProgress, signal }: ErasureOptions,
+  { mayReturn, dryRun, now, newId, onProgress, signal }: ErasureOptions,
 ): Promise<ErasureResult> {
   const ops = operationsOf({ db, ops: warehouse.ops });
   const digests = await digester(ops, () => Buffer.from(newId() + newId()));
@@ -66,16 +66,16 @@ export async function eraseIn(
   const done = { touched: new Set<string>(), erased: new Set<string>() };
   const at = now();
   let search: ErasureSearch;
-  let askers: readonly RequestRef[];
+  let requestsAboutEntity: readonly RequestRef[];
   // Stored answers may hold names that the tables never had, so each new name starts another pass.
   for (let known = -1; ; ) {
     const names = await exclusiveNames(db, warehouse, target, register.names, [target.table]);
     const texts = await exclusiveNames(db, warehouse, target, names, rootTables);
     search = searchFor(target, names, texts, pseudonymOf(digest));
-    askers = await requestsFor(ops, search);
+    requestsAboutEntity = await requestsFor(ops, search);
     if (known === register.size()) break;
     known = register.size();
-    const ids = new Set(askers.map(({ id }) => id));
+    const ids = new Set(requestsAboutEntity.map(({ id }) => id));
     await eraseFromAnswers(ops, search, register, ids, { at, done, signal, onProgress });
   }
   const rows: Record<string, number> = {};
@@ -85,7 +85,7 @@ export async function eraseIn(
       if (count > 0) rows[table] = (rows[table] ?? 0) + count;
     },
   };
-  const answers = await answersTo(ops, askers);
+  const answers = await answersTo(ops, requestsAboutEntity);
   await eraseFromPresence(db, warehouse, target, answers);
   await eraseRows(db, warehouse, { target, search }, answers, touched);
   await eraseFromUndeclared(db, warehouse.schema, search, touched);
@@ -93,7 +93,7 @@ export async function eraseIn(
   // return is requested again, and can be forgotten again.
   const erasure = newId();
   const keyOf = (requestKey: string): string => digests.ofText(`${erasure} ${requestKey}`);
-  const keys = await redactRequests(ops, askers, search, keyOf, at);
+  const keys = await redactRequests(ops, requestsAboutEntity, search, keyOf, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);
   await eraseFromDrift(ops, search, touched);
@@ -102,7 +102,7 @@ export async function eraseIn(
     const ids = [...(touched.changed.get(table) ?? [])];
     if (ids.length > 0) await rehash(sqlExecutorOn(db), warehouse.schema, table, ids);
   }
-  const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: askers.length };
+  const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: requestsAboutEntity.length };
   const banned = [
     digest,
     ...search.requestNames.map((name) => digests.ofName(target.table.name, name)),
@@ -110,7 +110,7 @@ export async function eraseIn(
   ];
   const receipt = dryRun
     ? null
-    : await recordErasure(ops, { ...counts, table: target.table.name, digest, at, comesAgain }, [...new Set(banned)]);
+    : await recordErasure(ops, { ...counts, table: target.table.name, digest, at, mayReturn }, [...new Set(banned)]);
   return { ...counts, wasForgotten, search, register, receipt };
 }
 
@@ -118,8 +118,8 @@ export async function eraseIn(
  * Returns the answers to these requests: those that serve them, and their own. A request can have two equal answers,
  * and then the earlier one wrote the rows.
  */
-const answersTo = async (ops: Ops, askers: readonly RequestRef[]): Promise<string[]> => {
-  const requests = sql<string>`any(${arrayLiteral(askers.map(({ id }) => id))}::bigint[])`;
+const answersTo = async (ops: Ops, requestsAboutEntity: readonly RequestRef[]): Promise<string[]> => {
+  const requests = sql<string>`any(${arrayLiteral(requestsAboutEntity.map(({ id }) => id))}::bigint[])`;
   const rows = await ops
     .selectFrom('requests')
     .select('answer_id as id')

@@ -22,7 +22,7 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
-export interface ForgetOptions extends Pick<ErasureOptions, 'comesAgain' | 'dryRun'> {
+export interface ForgetOptions extends Pick<ErasureOptions, 'mayReturn' | 'dryRun'> {
   readonly table: string;
   /** The values of the key columns, in order. */
   readonly key: readonly string[];
@@ -107,7 +107,7 @@ export async function forget(
       ...counts,
       spooled,
       missingSpools,
-      comesAgain: options.comesAgain,
+      comesAgain: options.mayReturn,
       receipt,
     };
   } catch (error) {

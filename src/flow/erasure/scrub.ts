@@ -1,6 +1,6 @@
 /** Removes names from running text where they are words of their own. */
 
-import { SHORTEST_TRACE, standsThere } from '../../service/names/traces.ts';
+import { SHORTEST_TRACE, mayBeTraceAt } from '../../service/names/traces.ts';
 
 /**
  * A dot ends a name at the end of a sentence and before an image file extension. Anywhere else the dot is part of the
@@ -21,7 +21,7 @@ export function scrubberOf(names: readonly string[], pseudonym: string): (text: 
   return (text) =>
     long.some((name) => text.includes(name))
       ? text.replace(pattern, (name, start: number) =>
-          standsThere(text, start, start + name.length) ? pseudonym : name,
+          mayBeTraceAt(text, start, start + name.length) ? pseudonym : name,
         )
       : text;
 }

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Forgotten, pseudonymOf, nameVariants } from '../../service/names/forgotten.ts';
-import { remembered, scrubberByDigests, wholeTraces } from '../../service/names/traces.ts';
+import { memoizeByText, scrubberByDigests, wholeTraces } from '../../service/names/traces.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
@@ -37,7 +37,7 @@ export async function digester(ops: Ops, random?: () => Uint8Array): Promise<Dig
 }
 
 const digesterOf = (salt: Uint8Array): Digester => {
-  const digestOf = remembered((text) => createHmac('sha256', salt).update(text).digest('hex'));
+  const digestOf = memoizeByText((text) => createHmac('sha256', salt).update(text).digest('hex'));
   const digest = (...parts: readonly string[]): string => digestOf(JSON.stringify(parts));
   return {
     ofKey: (table, key) => digest('key', table, ...key),
@@ -57,7 +57,7 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   const known = new Set(rows.map(({ digest }) => digest));
   const pseudonym = pseudonymOf('');
   const traces = {
-    isFirst: remembered((word) => known.has(digests.ofFirst(word))),
+    isFirst: memoizeByText((word) => known.has(digests.ofFirst(word))),
     isTrace: (text: string) => known.has(digests.ofTrace(text)),
   };
   return {
@@ -86,7 +86,7 @@ export interface Erasure extends ErasureCounts {
   readonly table: string;
   readonly digest: string;
   readonly at: Date;
-  readonly comesAgain: boolean;
+  readonly mayReturn: boolean;
 }
 
 /**
@@ -95,7 +95,7 @@ export interface Erasure extends ErasureCounts {
  */
 export async function recordErasure(ops: Ops, erasure: Erasure, digests: readonly string[]): Promise<string> {
   const earlier = ops.selectFrom('erasures').select('id').where('digest', '=', erasure.digest);
-  if (erasure.comesAgain) await ops.deleteFrom('forgotten').where('erasure_id', 'in', earlier).execute();
+  if (erasure.mayReturn) await ops.deleteFrom('forgotten').where('erasure_id', 'in', earlier).execute();
   const { id } = await ops
     .insertInto('erasures')
     .values({
@@ -106,11 +106,11 @@ export async function recordErasure(ops: Ops, erasure: Erasure, digests: readonl
       answers: erasure.answers,
       bodies: erasure.bodies,
       requests: erasure.requests,
-      comes_again: erasure.comesAgain,
+      comes_again: erasure.mayReturn,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  if (!erasure.comesAgain)
+  if (!erasure.mayReturn)
     await ops
       .insertInto('forgotten')
       .columns(['digest', 'erasure_id'])

@@ -2,7 +2,7 @@
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
-import type { LogCheck } from './log-check.ts';
+import type { RequestLogReader } from './request-log-reader.ts';
 import {
   correctCall,
   countedPoints,
@@ -17,7 +17,7 @@ import { balanceIn, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
   readonly budget: Pick<MeteredBudget, 'balance'>;
-  readonly check: Pick<LogCheck, 'costs'>;
+  readonly logReader: Pick<RequestLogReader, 'costs'>;
   readonly now: () => Date;
 }
 
@@ -105,7 +105,7 @@ export class MeteredCalls {
     const ended = [...this.#calls.values()]
       .filter(({ inFlight }) => inFlight === 0)
       .map((call) => ({ call, attempts: call.attempts }));
-    const costs = await this.#it.check.costs(ended.map(({ call }) => call.id));
+    const costs = await this.#it.logReader.costs(ended.map(({ call }) => call.id));
     let [charged, expected] = [0, 0];
     for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
@@ -173,7 +173,7 @@ export class MeteredCalls {
 
   async #begin({ id, attempts }: Pick<LedgerRequest, 'id' | 'attempts'>): Promise<MeteredCall> {
     const isAgain = attempts > 0 || this.#calls.has(id) || this.#confirmed.has(id);
-    const logged = isAgain ? (await this.#it.check.costs([id])).get(id) : undefined;
+    const logged = isAgain ? (await this.#it.logReader.costs([id])).get(id) : undefined;
     const rows = logged?.rows ?? 0;
     const points = this.#confirmed.get(id) ?? logged?.charged ?? 0;
     const call = this.#calls.get(id) ?? newCall(id, this.#it.now().getTime(), { points, rows });

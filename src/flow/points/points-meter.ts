@@ -7,7 +7,7 @@ import { leftForEach, type MeteredBudget } from '../../control/budget/local-budg
 import { EXIT } from '../../errors.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
-import type { LogCheck } from './log-check.ts';
+import type { RequestLogReader } from './request-log-reader.ts';
 import type { MeteredCall } from './metered-call.ts';
 import { MeteredCalls } from './metered-calls.ts';
 import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
@@ -15,7 +15,7 @@ import { LOG_PATH } from '../../service/request-log/request-log.ts';
 
 export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
   readonly budget: MeteredBudget;
-  readonly check: LogCheck;
+  readonly logReader: RequestLogReader;
   /** The prices at the start. */
   readonly prices: PriceBook;
   /** Most concurrent calls of the token. */
@@ -93,7 +93,7 @@ export class TruePointsMeter implements PointsMeter {
   async finish(signal: AbortSignal): Promise<void> {
     await this.#calls.headersCounted();
     if (!signal.aborted && this.#calls.expectRows()) await this.#verifyOnce(signal);
-    await this.#it.check.end();
+    await this.#it.logReader.end();
   }
 
   /** The price is a guess: one call is in flight at a time. */
@@ -118,11 +118,11 @@ export class TruePointsMeter implements PointsMeter {
 
   /** Finds the end of the log and the balance, before the first call. */
   async #begin(signal: AbortSignal): Promise<void> {
-    const { budget, check, sleep } = this.#it;
+    const { budget, logReader, sleep } = this.#it;
     const { balance } = budget;
-    if (!check.isPositioned() || (balance && !balance.isKnown())) {
+    if (!logReader.isPositioned() || (balance && !balance.isKnown())) {
       for (let [failures, waitMs] = [1, FIRST_WAIT_MS]; !signal.aborted; failures += 1, waitMs *= 2) {
-        const { outcome, points } = await check.begin(balance !== undefined, signal);
+        const { outcome, points } = await logReader.begin(balance !== undefined, signal);
         await budget.add(points);
         this.#isUnreadable = outcome !== 'read';
         if (!this.#isUnreadable || outcome === 'refused' || failures >= MOST_FAILURES) break;
@@ -140,24 +140,24 @@ export class TruePointsMeter implements PointsMeter {
    * risen, and none would learn the price.
    */
   async #confirmEarlier(signal: AbortSignal): Promise<void> {
-    const { budget, check } = this.#it;
-    const found = await check.confirmEarlier(signal);
+    const { budget, logReader } = this.#it;
+    const found = await logReader.confirmEarlier(signal);
     if (!found) return;
     await budget.add(found.points);
     await budget.addEarlier(found.excess);
-    this.#prices = await check.prices();
+    this.#prices = await logReader.prices();
     await this.#learnBalance();
   }
 
   /** The reason why nothing may be bought now, if a balance must be kept. */
   #refusal(): Refusal | undefined {
-    const { budget, check, mayIgnoreBalance } = this.#it;
+    const { budget, logReader, mayIgnoreBalance } = this.#it;
     if (!budget.balance || mayIgnoreBalance) return undefined;
     const next = `Run the sync again when GET ${LOG_PATH} can be read and shows points_left; budget.unknown_balance: spend buys without it.`;
-    const reason = check.problem();
+    const reason = logReader.problem();
     if (!budget.balance.isKnown())
       return (
-        check.refusedToken() ?? {
+        logReader.refusedToken() ?? {
           ...KEEP,
           because: `budget.keep is set and the balance is not known: ${reason ?? 'the request log shows no points_left for this token'}`,
           next,
@@ -193,7 +193,7 @@ export class TruePointsMeter implements PointsMeter {
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;
     }
     if (!this.#isUnreadable) {
-      this.#prices = await this.#it.check.prices();
+      this.#prices = await this.#it.logReader.prices();
       await this.#learnBalance();
     }
     await this.#measure();
@@ -220,9 +220,9 @@ export class TruePointsMeter implements PointsMeter {
   }
 
   async #read(isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> {
-    const { budget, check } = this.#it;
+    const { budget, logReader } = this.#it;
     const extent = isFirst && !budget.balance ? 'page' : 'all';
-    const { outcome, points } = await check.read(this.#calls.firstSentMs(), extent, signal);
+    const { outcome, points } = await logReader.read(this.#calls.firstSentMs(), extent, signal);
     await budget.add(points);
     return outcome;
   }
@@ -236,9 +236,9 @@ export class TruePointsMeter implements PointsMeter {
   }
 
   async #learnBalance(): Promise<void> {
-    const { budget, check } = this.#it;
+    const { budget, logReader } = this.#it;
     if (!budget.balance) return;
-    const found = await check.balance(this.#calls.ids());
+    const found = await logReader.balance(this.#calls.ids());
     if (found) await budget.balance.set(found.points, found.outstandingBeside + this.#calls.outstanding());
   }
 

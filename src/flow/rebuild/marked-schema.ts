@@ -6,7 +6,7 @@ import { tables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
 import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
-import { LOCK_WITHIN_MS } from './patiently.ts';
+import { LOCK_WITHIN_MS } from './with-lock-retries.ts';
 
 /** Creates a schema with this mark and every analyst table, empty. Call it in a transaction. */
 export async function createMarkedSchema(

@@ -16,7 +16,7 @@ import { loadAgain, type ReplayCounts, type ReplayEffects } from '../replay/load
 import { listStored, type AnswerToReplay } from '../replay/stored-answers.ts';
 import { type GoneBodies, goneBodies } from '../retention/store.ts';
 import { lockTables, mergeRebuilt } from './merge.ts';
-import { LOCK_WITHIN_MS, patiently } from './patiently.ts';
+import { LOCK_WITHIN_MS, withLockRetries } from './with-lock-retries.ts';
 import { createRebuildSchema, type RebuildSchema, removeLeftRebuilds, removeRebuildSchema } from './schema.ts';
 import { EMPTY_BODY } from '../../ledger/answers.ts';
 
@@ -115,5 +115,5 @@ async function putInPlace(
       await recordDeletion({ db: tx, ops: warehouse.ops }, now());
       await mergeRebuilt(tx, warehouse, from);
     });
-  await patiently('The rebuild', merge, sleep);
+  await withLockRetries('The rebuild', merge, sleep);
 }

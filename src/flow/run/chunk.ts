@@ -118,7 +118,7 @@ export async function executeChunk(
       effects,
     );
     if (open > 0) return { as: 'done' };
-    const checks = await checkWhole(invocation, { definition, order, run: known.run, lease }, either);
+    const checks = await checkSharedRun(invocation, { definition, order, run: known.run, lease }, either);
     return await conclude(invocation, { definition, order, lease, checks });
   } finally {
     await held.end();
@@ -183,8 +183,8 @@ async function executeSegment(
   return stop ? { exitCode: stop.exit, because: stop.because, next: stop.next } : before;
 }
 
-/** Runs the checks of the complete run. Outside the transaction that concludes it, because they may take long. */
-async function checkWhole(
+/** Runs the checks of the shared run. Outside the transaction that concludes it, because they may take long. */
+async function checkSharedRun(
   invocation: Invocation,
   { definition, order, run: part, lease }: HeldChunk,
   signal: AbortSignal,
@@ -222,10 +222,10 @@ async function conclude(
           if (known?.state === 'concluded') return concludedBefore(known);
           if (!known || state !== 'running') return { as: 'done' };
           await assertLease(tx, lease);
-          const { chunk: _, ...wholeRun } = known.run;
-          const [missing] = await missingSpools(tx, wholeRun, invocation.spools);
-          const whole = { definition, order, run: known.run, missing, checks };
-          const summary = await concludeWhole(tx, invocation, whole);
+          const { chunk: _, ...sharedRun } = known.run;
+          const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
+          const ended = { definition, order, run: known.run, missing, checks };
+          const summary = await concludeSharedRun(tx, invocation, ended);
           await markConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
         }),
@@ -235,7 +235,7 @@ async function conclude(
   return end;
 }
 
-async function concludeWhole(
+async function concludeSharedRun(
   ops: Ops,
   invocation: Invocation,
   {
@@ -249,14 +249,14 @@ async function concludeWhole(
     readonly checks: readonly CheckResult[];
   },
 ): Promise<SyncSummary> {
-  const { chunk: _, ...wholeRun } = run;
+  const { chunk: _, ...sharedRun } = run;
   const { covered, lost, startedAt = run.startedAt, continued = true } = order;
   const stop = await firstStop(ops, run.id);
   // An error that concerns the complete endpoint leaves no request planned.
-  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, wholeRun, ['planned'], 'skipped');
+  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, sharedRun, ['planned'], 'skipped');
   return concludeRun(ops, invocation, {
     definition,
-    run: { ...wholeRun, continued },
+    run: { ...sharedRun, continued },
     covered,
     stop: stopOf(stop),
     startedAt: new Date(startedAt),

@@ -26,7 +26,7 @@ import type { Notice, Progress } from '../../ledger/summary.ts';
 import type { Effects } from '../effects.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { LogCheck } from '../points/log-check.ts';
+import { RequestLogReader } from '../points/request-log-reader.ts';
 import type { RunContext } from './run-context.ts';
 import type { LogReadContext } from './read-request-log.ts';
 import { TruePointsMeter } from '../points/points-meter.ts';
@@ -167,7 +167,7 @@ async function meterFor(
   if (definition.endpoint.paging.by === 'cursor') return undefined;
   if (!budget.balance && (await budget.tightest()) === undefined) return undefined;
   const { url, token } = config.service;
-  const check = new LogCheck({
+  const logReader = new RequestLogReader({
     ...reading,
     // A log read is never refused for its price; its charge is counted afterwards.
     budget: openBudget([]),
@@ -177,7 +177,7 @@ async function meterFor(
   });
   const mayIgnoreBalance = config.budget.unknownBalance === 'spend';
   const inFlight = inFlightOf(invocation, segment);
-  return new TruePointsMeter({ ...effects, budget, check, prices, inFlight, mayIgnoreBalance });
+  return new TruePointsMeter({ ...effects, budget, logReader, prices, inFlight, mayIgnoreBalance });
 }
 
 /** Returns the notice about an answer with more items than requested; undefined for any other answer. */

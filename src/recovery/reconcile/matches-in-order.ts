@@ -38,14 +38,14 @@ const MOST = 5000;
 
 /** Matches what was sent and logged since these instants; returns the requests that were matched. */
 export async function matchInOrder(
-  books: ReconcileDb,
+  database: ReconcileDb,
   { areKept, offsetMs }: LogIdentifiers,
   { sentSince, loggedSince }: InOrder,
   now: Date,
 ): Promise<string[]> {
   // If the log keeps identifiers, a row without one is not ours, or is incomplete.
   if (areKept) return [];
-  const tables = reconcileTables(books);
+  const tables = reconcileTables(database);
   const { log, matches } = tables;
   const isSettled = sql`m.match_kind in ('identifier', 'only_candidate', 'in_order')`;
   const { rows: attempts } = await sql<Row>`
@@ -53,7 +53,7 @@ export async function matchInOrder(
     from ${requestsSince(tables, sentSince)} r
     where r.sent_at >= ${instant(sentSince)} and r.attempts = 1
       and not exists (select from ${matches} m where m.request_id = r.id and ${isSettled})
-    order by r.sent_at, r.id limit ${MOST}`.execute(books.db);
+    order by r.sent_at, r.id limit ${MOST}`.execute(database.db);
   if (attempts.length === 0) return [];
   const endpoints = arrayLiteral([...new Set(attempts.map(({ endpoint }) => endpoint))]);
   const { rows } = await sql<Row>`
@@ -61,7 +61,7 @@ export async function matchInOrder(
     from ${log} c join unnest(${endpoints}::text[]) as e(endpoint) on ${isOfEndpoint(sql`c.endpoint`, sql`e.endpoint`)}
     where c.started_at >= ${loggedSince ? instant(loggedSince) : sql`'-infinity'::timestamptz`}
       and not exists (select from ${matches} m where m.log_id = c.id and ${isSettled})
-    order by c.started_at, c.id limit ${MOST}`.execute(books.db);
+    order by c.started_at, c.id limit ${MOST}`.execute(database.db);
   const pairs = [...Map.groupBy(attempts, ({ endpoint }) => endpoint)].flatMap(([endpoint, sent]) =>
     pairsOf(
       sent,
@@ -72,14 +72,14 @@ export async function matchInOrder(
   if (pairs.length === 0) return [];
   const ids = arrayLiteral(pairs.map(([request]) => request));
   await sql`delete from ${matches} where request_id = any(${ids}::bigint[]) and match_kind = 'ambiguous'`.execute(
-    books.db,
+    database.db,
   );
   await sql`
     insert into ${matches} (request_id, log_id, match_kind, matched_at)
     select request_id, log_id, 'in_order', ${instant(now)}
     from ${rowsFrom(pairs, { request_id: ['bigint', ([request]) => request], log_id: ['uuid', ([, row]) => row] })} as p
     on conflict (request_id, log_id) do update set match_kind = excluded.match_kind, matched_at = excluded.matched_at`.execute(
-    books.db,
+    database.db,
   );
   return pairs.map(([request]) => request);
 }

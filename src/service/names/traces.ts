@@ -35,7 +35,7 @@ const firstWordOf = (text: string): string => FIRST.exec(text)?.[0] ?? '';
 const FIRST = /[\p{L}\p{N}\p{M}_]+/u;
 
 /** True if a trace may occur at this position: a short plain word only in a mention or as part of an address. */
-export const standsThere = (text: string, start: number, end: number): boolean =>
+export const mayBeTraceAt = (text: string, start: number, end: number): boolean =>
   !PLAIN.test(text.slice(start, end)) || '@/'.includes(text[start - 1] ?? ' ');
 
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}_]/u;
@@ -82,7 +82,7 @@ function endOfTrace(text: string, start: number, { isTrace }: TraceDigests): num
     const ends = [wordAt + word.length];
     if (isInPath(text, start) && word.includes('_')) ends.unshift(wordAt + beforeUnderscore(word).length);
     for (const end of ends)
-      if (isAlone(text, start, end) && standsThere(text, start, end) && isTrace(text.slice(start, end))) found = end;
+      if (isAlone(text, start, end) && mayBeTraceAt(text, start, end) && isTrace(text.slice(start, end))) found = end;
   }
   return found;
 }
@@ -97,7 +97,7 @@ const MOST_REMEMBERED = 100_000;
 const LONGEST_REMEMBERED = 200;
 
 /** The same function with cached results for short texts. */
-export function remembered<Answer extends boolean | string>(
+export function memoizeByText<Answer extends boolean | string>(
   answerFor: (text: string) => Answer,
 ): (text: string) => Answer {
   const answers = new Map<string, Answer>();

@@ -29,12 +29,12 @@ import type { RunStop } from '../run/stop-controller.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The outcome of a read, and the change of the points of all log reads, by their charges or the price list. */
-export interface LogCheckResult {
+export interface RequestLogReading {
   readonly outcome: 'read' | 'failed' | 'refused';
   readonly points: number;
 }
 
-export interface LogChecking extends LogReadContext {
+export interface RequestLogReaderContext extends LogReadContext {
   /** Identifies the token, see `limiterName`. */
   readonly token: string;
   readonly position: LogPosition;
@@ -46,8 +46,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
 
-export class LogCheck {
-  readonly #context: LogChecking;
+export class RequestLogReader {
+  readonly #context: RequestLogReaderContext;
   /** Runs of the reads so far. */
   readonly #reads: string[] = [];
   /** Points of the reads that were counted already. */
@@ -62,7 +62,7 @@ export class LogCheck {
   #knownSince: Date | undefined;
   #isKnown = false;
 
-  constructor(context: LogChecking) {
+  constructor(context: RequestLogReaderContext) {
     this.#context = context;
   }
 
@@ -90,9 +90,9 @@ export class LogCheck {
   }
 
   /** Finds the end of the log and, if requested, the balance. */
-  async begin(wantsBalance: boolean, signal: AbortSignal): Promise<LogCheckResult> {
+  async begin(wantsBalance: boolean, signal: AbortSignal): Promise<RequestLogReading> {
     let read = await this.#readPages([{ limit: 1 }], 1, signal);
-    if (!read.isUsable) return this.#checked(read);
+    if (!read.isUsable) return this.#resultOf(read);
     let newest = await this.#notePosition();
     this.#isKnown = true;
     if (newest && this.#context.now().getTime() - newest.getTime() > RECENT_MS) {
@@ -108,11 +108,11 @@ export class LogCheck {
       newest = await this.#notePosition();
       this.#knownSince = newest && new Date(newest.getTime() - 24 * HOUR_MS);
     }
-    return this.#checked(read);
+    return this.#resultOf(read);
   }
 
   /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
-  async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<LogCheckResult> {
+  async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<RequestLogReading> {
     return this.#readSince(sentMs, extent, signal, (from) => this.#measureOffset(sentMs, from));
   }
 
@@ -122,11 +122,11 @@ export class LogCheck {
     extent: 'page' | 'all',
     signal: AbortSignal,
     onRead?: (from: Date) => Promise<void>,
-  ): Promise<LogCheckResult> {
+  ): Promise<RequestLogReading> {
     const { warehouse, position, now } = this.#context;
     const from = position.startFor(sentMs);
     const read = await this.#readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
-    if (!read.isUsable) return this.#checked(read);
+    if (!read.isUsable) return this.#resultOf(read);
     if (this.#offsetMs === undefined && from) await onRead?.(from);
     await this.#notePosition();
     const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
@@ -134,7 +134,7 @@ export class LogCheck {
     await this.#retry(() => reconcileCosts(warehouse, { since, now: now(), inOrder }));
     this.#isKnown = read.isWhole;
     this.#knownSince = from;
-    return this.#checked(read);
+    return this.#resultOf(read);
   }
 
   /**
@@ -197,7 +197,7 @@ export class LogCheck {
     return read;
   }
 
-  async #checked(read: LogRead): Promise<LogCheckResult> {
+  async #resultOf(read: LogRead): Promise<RequestLogReading> {
     const total = await this.#retry(() => pointsOfRuns(this.#context.warehouse, this.#reads));
     const points = total - this.#countedPoints;
     this.#countedPoints = total;

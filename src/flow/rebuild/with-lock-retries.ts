@@ -12,7 +12,7 @@ const ATTEMPTS = 15;
  * Runs work that sets `lock_timeout` to `LOCK_WITHIN_MS`, and retries up to 15 times if a lock is not available. Throws
  * a TransientError (exit 5) after the last.
  */
-export async function patiently<T>(
+export async function withLockRetries<T>(
   what: string,
   work: () => Promise<T>,
   sleep: (ms: number) => Promise<void>,
