@@ -7,7 +7,7 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import type { RepeatedlyUnreadable } from './failures/repeatedly-unreadable.ts';
+import { errorOf, nextStepOf, type RepeatedlyUnreadable } from './failures/repeatedly-unreadable.ts';
 import { UNREADABLE } from './failures/unreadable-answers.ts';
 import { ROWS_PER_STATEMENT } from './fresh-answers.ts';
 
@@ -147,12 +147,6 @@ function entryOf(
     )
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
-
-const errorOf = (failing: RepeatedlyUnreadable | undefined): string | null =>
-  failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
-
-const nextStepOf = (sync: string): string =>
-  `Only sluice sync --refresh ${sync}, or sluice sync --failed ${sync}, sends it again.`;
 
 /**
  * Returns requests of a run after the given id that were never sent, in plan order, at most `limit`. The result is

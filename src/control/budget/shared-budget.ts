@@ -31,6 +31,46 @@ interface CounterRow {
 /** Runs work, with retries of transient errors. */
 type Persist = <T>(work: () => Promise<T>) => Promise<T>;
 
+/** The names of the rows, as an array of SQL. */
+const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ counter }) => counter));
+
+/** The limit of a row, with what counts against it. */
+function limitOf(limits: readonly SharedLimit[], { name, points }: CounterRow): Limit {
+  const limit = limits.find(({ counter }) => counter === name);
+  if (!limit) throw new Error(`no limit counts ${name}`);
+  return { what: limit.what, points: limit.points, spent: Number(points) - limit.baseline };
+}
+
+/** Reserves points on all rows, or returns the limit that does not allow it; `gone` if a row is missing. */
+async function reserveOn(
+  { db, ops }: OpsSchema,
+  limits: readonly SharedLimit[],
+  points: number,
+): Promise<Limit | 'done' | 'gone'> {
+  const spending = sql.id(ops, 'spending');
+  // Lock rows in order of their names, to avoid deadlocks.
+  const names = namesOf(limits);
+  const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.baseline));
+  const { rows } = await sql<{ found: number; name: string | null; points: string | null }>`
+    with wanted as (
+      select * from unnest(${names}::text[], ${mosts}::numeric[]) as limits(name, most)
+    ), counted as (
+      select name, points from ${spending} where name = any(${names}::text[]) order by name for update
+    ), refused as (
+      select name, points from counted join wanted using (name)
+      where points + ${String(points)}::numeric > most order by name limit 1
+    ), added as (
+      update ${spending} set points = points + ${String(points)}::numeric, updated_at = clock_timestamp()
+      where name = any(${names}::text[])
+        and not exists (select from refused) and (select count(*) from counted) = ${limits.length}
+    )
+    select (select count(*) from counted)::int as found,
+      (select name from refused) as name, (select points from refused) as points`.execute(db);
+  const [row] = rows;
+  if (row?.name != null && row.points != null) return limitOf(limits, { name: row.name, points: row.points });
+  return row?.found === limits.length ? 'done' : 'gone';
+}
+
 /**
  * Creates a guard for shared limits. `limitsFor` returns the current limits and ensures that their rows exist; `isGone`
  * reports that a row was missing.
@@ -42,37 +82,8 @@ export function openSharedBudget(
 ): MeteredBudget {
   const spending = sql.id(ops, 'spending');
   const limitsNow = (isGone: boolean) => persist(() => limitsFor(isGone));
-  const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ counter }) => counter));
-  const limitOf = (limits: readonly SharedLimit[], { name, points }: CounterRow): Limit => {
-    const limit = limits.find(({ counter }) => counter === name);
-    if (!limit) throw new Error(`no limit counts ${name}`);
-    return { what: limit.what, points: limit.points, spent: Number(points) - limit.baseline };
-  };
 
-  // Lock rows in order of their names, here and below, to avoid deadlocks.
-  const reserve = async (limits: readonly SharedLimit[], points: number): Promise<Limit | 'done' | 'gone'> => {
-    const names = namesOf(limits);
-    const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.baseline));
-    const { rows } = await sql<{ found: number; name: string | null; points: string | null }>`
-      with wanted as (
-        select * from unnest(${names}::text[], ${mosts}::numeric[]) as limits(name, most)
-      ), counted as (
-        select name, points from ${spending} where name = any(${names}::text[]) order by name for update
-      ), refused as (
-        select name, points from counted join wanted using (name)
-        where points + ${String(points)}::numeric > most order by name limit 1
-      ), added as (
-        update ${spending} set points = points + ${String(points)}::numeric, updated_at = clock_timestamp()
-        where name = any(${names}::text[])
-          and not exists (select from refused) and (select count(*) from counted) = ${limits.length}
-      )
-      select (select count(*) from counted)::int as found,
-        (select name from refused) as name, (select points from refused) as points`.execute(db);
-    const [row] = rows;
-    if (row?.name != null && row.points != null) return limitOf(limits, { name: row.name, points: row.points });
-    return row?.found === limits.length ? 'done' : 'gone';
-  };
-
+  // Lock rows in order of their names, to avoid deadlocks.
   const change = async (limits: readonly SharedLimit[], points: number): Promise<void> => {
     const names = namesOf(limits);
     await sql`
@@ -128,7 +139,7 @@ export function openSharedBudget(
       for (let isGone = false; ; isGone = true) {
         const limits = await limitsNow(isGone);
         // If the connection was lost after the commit, the points are reserved twice, which only ends a run early.
-        const end = await persist(() => reserve(limits, points));
+        const end = await persist(() => reserveOn({ db, ops }, limits, points));
         if (end === 'done') return reservationOn(limits);
         if (end !== 'gone') return end;
         if (isGone) throw new Error(`the rows of ${namesOf(limits)} are gone again`);

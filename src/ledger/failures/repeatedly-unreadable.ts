@@ -87,3 +87,11 @@ const rowsOf = (ops: Ops, asked: readonly CountedRequest[]) =>
     .where(sql<boolean>`r.id is null or (a.received_at, a.id) > (r.received_at, r.id)`)
     .groupBy('t.request_key')
     .having(sql<boolean>`bool_or(extract(epoch from a.received_at - a.first) * 1000 <= t.max_age_ms)`);
+
+/** The error of such a request in the ledger; null for other requests. */
+export const errorOf = (failing: RepeatedlyUnreadable | undefined): string | null =>
+  failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
+
+/** What sends such a request again. */
+export const nextStepOf = (sync: string): string =>
+  `Only sluice sync --refresh ${sync}, or sluice sync --failed ${sync}, sends it again.`;
