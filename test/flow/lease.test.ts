@@ -128,7 +128,8 @@ describe('the lease of a sync', () => {
   });
 
   /** Takes the run over while its call for group 1002 is in flight; each of both calls gets the answer of its number. */
-  const takenOverInFlight = async (answer: (call: number) => Responded | undefined) => {
+  const takenOverInFlight = async (answer: (call: number) => Responded | undefined, inFlight = 1) => {
+    const yaml = config(GROUPS).replace('in_flight: 1', `in_flight: ${inFlight}`);
     const [second, again] = [door(), door()];
     const [held, heldAgain] = [door(), door()];
     let times = 0;
@@ -143,16 +144,17 @@ describe('the lease of a sync', () => {
         return answer(call);
       },
     });
-    const late = scene.sync(config(GROUPS));
+    const late = scene.sync(yaml);
     await held.opened;
     await expireLeases(scene.warehouse);
-    const owner = scene.sync(config(GROUPS));
+    const owner = scene.sync(yaml);
     await heldAgain.opened;
     // The late one's answer comes first, for a request that the other has just sent.
     second.open();
     expect(only(await late).exitCode).toBe(7);
+    const meanwhile = await states(scene.warehouse);
     again.open();
-    return { scene, owner: only(await owner) };
+    return { scene, meanwhile, owner: only(await owner) };
   };
 
   it('taken over while a call is in flight: both answers are kept, and the run that has the lease ends well', async () => {
@@ -186,8 +188,10 @@ describe('the lease of a sync', () => {
     ['a refusal', { status: 503, body: { detail: 'later' } }],
     ['an error', { status: 422, body: { detail: 'no' } }],
   ])('taken over while a call is in flight: %s of the late holder does not change the new attempt', async (_, late) => {
-    const { scene, owner } = await takenOverInFlight((call) => (call === 1 ? late : undefined));
+    // The late holder needs a slot of its own to find out.
+    const { scene, meanwhile, owner } = await takenOverInFlight((call) => (call === 1 ? late : undefined), 2);
 
+    expect(meanwhile).toMatchObject({ sent: 1 });
     expect(owner).toMatchObject({ exitCode: 0, state: 'complete', continued: true, answers: 3, inDoubt: 0 });
     expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
     const lost = 'select attempt::int from sluice_ops.lost_answers';
