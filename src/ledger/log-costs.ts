@@ -61,16 +61,29 @@ export async function outstandingBeside(
 /** Most requests that are read together to learn a price. */
 const MOST_UNCONFIRMED = 100;
 
-/** Returns the newest requests since an instant that cost points and that the log does not confirm. */
+/** Which earlier requests a run of a sync confirms. */
+export interface EarlierRequests {
+  readonly sync: string;
+  /** All of this sync, for whose price there is only a guess; otherwise only those of runs that did not end in order. */
+  readonly isPriceGuessed: boolean;
+  readonly since: Date;
+}
+
+/**
+ * Returns the newest requests that cost points and that the log does not confirm. Other runs read the log at their end,
+ * and those of other syncs may be active.
+ */
 export async function unconfirmedRequests(
   database: ReconcileDb,
-  since: Date,
+  { sync, isPriceGuessed, since }: EarlierRequests,
 ): Promise<readonly { readonly id: string; readonly sync: string; readonly points: number; readonly sentAt: Date }[]> {
-  const { requests } = reconcileTables(database);
+  const { requests, runs } = reconcileTables(database);
   const { rows } = await sql<{ id: string; sync: string; points: string; sent_at: Date }>`
-    select id::text as id, sync, points, sent_at from ${requests}
-    where endpoint <> ${LOG_ENDPOINT} and sent_at >= ${instant(since)} and charged is null and points > 0
-    order by sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(database.db);
+    select q.id::text as id, q.sync, q.points, q.sent_at from ${requests} q join ${runs} n on n.id = q.run_id
+    where q.endpoint <> ${LOG_ENDPOINT} and q.sent_at >= ${instant(since)} and q.charged is null and q.points > 0
+      and (n.state in ('interrupted', 'failed', 'abandoned')
+        or (n.sync = ${sync} and (${isPriceGuessed} or n.state = 'running')))
+    order by q.sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(database.db);
   return rows.map(({ sent_at: sentAt, ...it }) => ({ ...it, points: Number(it.points), sentAt }));
 }
 

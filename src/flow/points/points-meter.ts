@@ -141,7 +141,7 @@ export class TruePointsMeter implements PointsMeter {
    */
   async #confirmEarlier(signal: AbortSignal): Promise<void> {
     const { budget, logReader } = this.#it;
-    const found = await logReader.confirmEarlier(signal);
+    const found = await logReader.confirmEarlier(this.#isProbing(), signal);
     if (!found) return;
     await budget.add(found.points);
     await budget.addEarlier(found.excess);

@@ -138,15 +138,19 @@ export class RequestLogReader {
   }
 
   /**
-   * Reads the log from the oldest recent request on that it has not confirmed. Returns the points of the reading, and the
-   * excess of what these requests of the sync cost over what the ledger counted; undefined if there is no such request.
+   * Reads the log from the oldest recent request on that an earlier run has not confirmed. Returns the points of the reading,
+   * and the excess of what these requests of the sync cost over what the ledger counted; undefined if there is no such request.
    */
-  async confirmEarlier(signal: AbortSignal): Promise<{ readonly points: number; readonly excess: number } | undefined> {
+  async confirmEarlier(
+    isPriceGuessed: boolean,
+    signal: AbortSignal,
+  ): Promise<{ readonly points: number; readonly excess: number } | undefined> {
     const { warehouse, definition, run, now } = this.#context;
     // Other workers of a shared run confirm their own requests.
     if (run.chunk !== undefined) return undefined;
     const since = new Date(now().getTime() - DAY_MS);
-    const earlier = await this.#retry(() => unconfirmedRequests(warehouse, since));
+    const which = { sync: definition.name, isPriceGuessed, since };
+    const earlier = await this.#retry(() => unconfirmedRequests(warehouse, which));
     if (earlier.length === 0) return undefined;
     const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
     const { points } = await this.#readSince(firstSentMs, 'all', signal);
