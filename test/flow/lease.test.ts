@@ -146,6 +146,8 @@ describe('the lease of a sync', () => {
     });
     const late = scene.sync(yaml);
     await held.opened;
+    // Only the held call is in flight.
+    if (inFlight > 1) await until(async () => (await states(scene.warehouse))['loaded'] === 2);
     await expireLeases(scene.warehouse);
     const owner = scene.sync(yaml);
     await heldAgain.opened;
