@@ -1,4 +1,5 @@
 /** The rows of an input file: CSV with a header, JSON lines, or one value per line, as the file's extension says. */
+import { numberAsWritten, parseJsonText } from '../service/read-json.ts';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
@@ -83,9 +84,7 @@ async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<readonly I
 /** Numbers keep their source text, since an id above 2^53 would be rounded. */
 function jsonOf(text: string, line: number): unknown {
   try {
-    return JSON.parse(text, (_, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value,
-    ) as unknown;
+    return parseJsonText(text, numberAsWritten);
   } catch (error) {
     throw new InputFormatError(
       line,

@@ -7,6 +7,10 @@ export interface NumberSource {
 
 type Reviver = (key: string, value: unknown, context?: NumberSource) => unknown;
 
+/** Keeps each number as raw JSON, so that it prints with the digits of the source. */
+export const numberAsWritten: Reviver = (_key, value, context) =>
+  typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
+
 /**
  * Matches texts with an escape in a key. `JSON.parse` of Node 24 compares such a key, undecoded, with a key that an
  * earlier object had in its place, and takes the earlier one: after a key `\`, the key `"` becomes `\`

@@ -11,3 +11,9 @@ it('an item prints with the digits and the types that the service sent', () => {
   expect(at(`[${item}]`, '/7')).toBe('null');
   expect(at('<html>', '/0')).toBe('null');
 });
+
+it('an item has the keys that the service sent, also after another answer with an escaped key', () => {
+  const text = String.raw`{"h":1,"\"":2}`;
+  at(String.raw`{"h":[],"\\":0}`, '');
+  expect(at(text, '')).toBe(text);
+});

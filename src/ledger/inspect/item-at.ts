@@ -1,5 +1,5 @@
 /** Finds the part of a stored answer at a JSON pointer. */
-import { type NumberSource } from '../../service/read-json.ts';
+import { numberAsWritten, parseJsonText } from '../../service/read-json.ts';
 
 /**
  * The part of the body at an RFC 6901 pointer, with numbers as raw JSON, so that they print as sent; null if there is no
@@ -19,12 +19,9 @@ function partOf(value: unknown, step: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[step];
 }
 
-const asSent = (_key: string, value: unknown, context?: NumberSource): unknown =>
-  typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
-
 function parsedOr(text: string): unknown {
   try {
-    return JSON.parse(text, asSent);
+    return parseJsonText(text, numberAsWritten);
   } catch {
     return text;
   }
