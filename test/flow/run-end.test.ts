@@ -1,6 +1,6 @@
 /** How a run ends: the first rule that applies decides state, exit code and the next step. */
 import { describe, expect, it } from 'vitest';
-import { endOf } from '../../src/flow/run/conclude.ts';
+import { endOf } from '../../src/flow/run/run-end.ts';
 
 type Input = Parameters<typeof endOf>[0];
 type Sums = Parameters<typeof endOf>[1];

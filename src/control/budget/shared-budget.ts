@@ -121,17 +121,15 @@ export function openSharedBudget(
     return rows.map((row) => limitOf(limits, row));
   };
 
-  const add = async (points: number): Promise<void> => {
-    if (points !== 0) await adjust(reservationOn(await limitsNow(false)), points);
-  };
-
   return {
     check: async (points) => (await counted()).find((limit) => limit.spent + points > limit.points),
     tightest: async () => {
       const runs = await persist(() => activeRuns({ db, ops }));
       return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
     },
-    add,
+    add: async (points) => {
+      if (points !== 0) await adjust(reservationOn(await limitsNow(false)), points);
+    },
     countsEarlier: true,
     // The rows of a period become at least what the ledger has.
     addEarlier: async () => void (await limitsNow(true)),

@@ -14,7 +14,7 @@ import { sendRequest } from '../request/request.ts';
 import type { SentRequest } from '../request/send-context.ts';
 import { openBreaker } from '../request/circuit-breaker.ts';
 import { openGroupCommit } from '../request/group-commit.ts';
-import { connectAhead } from './connect-ahead.ts';
+import { connectAhead } from '../../warehouse/connect/connect-ahead.ts';
 import { openStopController, type RunStop, type StopController } from './stop-controller.ts';
 import { openSplitter, type Splitter, splitPlanned } from '../split/splitter.ts';
 import type { IngestResult } from '../ingest/ingest.ts';

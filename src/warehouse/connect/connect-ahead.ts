@@ -1,6 +1,6 @@
 /** Opens connections of a server during the first calls, so that their answers need not wait for a connection. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { Warehouse } from './connect.ts';
 
 /** As many as statements of a run usually wait for at the same time. */
 const MOST = 4;

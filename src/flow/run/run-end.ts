@@ -1,0 +1,164 @@
+/** Decides how a run ends: its state, its exit code, and what the user reads about it. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { EXIT } from '../../errors.ts';
+import type { CheckResult } from '../../ledger/checks/check-results.ts';
+import { MAX_UNREADABLE, type UnreadableSum } from '../../ledger/failures/unreadable-answers.ts';
+import type { RunCounters } from '../../ledger/run-counters.ts';
+import type { Gap, RunState } from '../../ledger/summary.ts';
+import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
+import { filtersText } from '../../text/filters.ts';
+import { failedChecksText } from '../checks/failed-checks.ts';
+import type { FinishedRun } from './finished-run.ts';
+import { limitedEnd } from './limited-run.ts';
+
+interface RunEnd {
+  readonly state: RunState;
+  readonly exitCode: number;
+  readonly error: string | null;
+  readonly next: string | null;
+}
+
+/** What decides the outcome of a run, beside its totals. */
+interface EndInput extends Pick<FinishedRun, 'stop' | 'limit'> {
+  readonly aborted?: boolean;
+  readonly failOnTruncated?: boolean;
+  readonly missing?: MissingSpools | undefined;
+  readonly checks?: readonly CheckResult[];
+  readonly definition: Pick<SyncDefinition, 'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable'>;
+}
+
+/** The totals that decide the outcome of a run. */
+interface Sums {
+  readonly totals: Pick<RunCounters, 'left' | 'inDoubt' | 'quarantined' | 'failed' | 'received' | 'truncated'>;
+  readonly unread: UnreadableSum;
+  readonly gaps: readonly Gap[];
+  /** Why the log was not read to its end, although its pages were readable; undefined if it was. */
+  readonly walkGaps?: string | undefined;
+  /** Lower bounds of earlier runs that count. */
+  readonly earlier: number;
+  /** Planned requests that the limit of requests left unsent. */
+  readonly skipped?: number;
+}
+
+/** How a run ends, by the first rule that applies. */
+export const endOf = (input: EndInput, sums: Sums): RunEnd =>
+  stoppedEnd(input, sums) ??
+  lostAnswersEnd(input, sums) ??
+  rejectedEnd(input, sums) ??
+  walkGapEnd(sums) ??
+  (input.failOnTruncated ? truncatedEnd(sums) : undefined) ??
+  limitedEnd(input, sums) ??
+  failedChecksEnd(input, sums) ??
+  completeEnd(input, sums);
+
+const interrupted = (error: string, next: string | null): RunEnd => ({
+  state: 'interrupted',
+  exitCode: EXIT.transient,
+  error,
+  next,
+});
+
+const rejected = (error: string, next: string | null): RunEnd => ({
+  state: 'partial',
+  exitCode: EXIT.rejects,
+  error,
+  next,
+});
+
+function stoppedEnd({ stop, aborted }: EndInput, { totals, skipped = 0 }: Sums): RunEnd | undefined {
+  if (stop && stop.exit !== EXIT.rejects) {
+    const state = stop.exit === EXIT.budget ? 'out_of_points' : 'interrupted';
+    return { state, exitCode: stop.exit, error: stop.because, next: stop.next };
+  }
+  if (stop || totals.left === skipped) return undefined;
+  return aborted
+    ? interrupted('stopped by a signal', 'Run the sync again; it continues where it stopped.')
+    : interrupted(
+        `${totals.left - skipped} of the requests got no answer from a failing service`,
+        'Run the sync again later; it continues where it stopped.',
+      );
+}
+
+function lostAnswersEnd({ definition, missing }: EndInput, { totals }: Sums): RunEnd | undefined {
+  if (totals.inDoubt === 0) return undefined;
+  if (missing) {
+    const { message, next = null } = missingSpoolError(definition.name, missing);
+    return interrupted(message, next);
+  }
+  const error = `the answers to ${totals.inDoubt} of the requests were lost`;
+  // Only requests that are sent again keep a run open. Otherwise it would stay open for a day without work.
+  return definition.inDoubt === 'reconcile'
+    ? interrupted(error, 'Run the sync again; it sends them again.')
+    : {
+        ...interrupted(error, 'They stay listed; with in_doubt: reconcile they are sent again.'),
+        state: 'partial',
+      };
+}
+
+function rejectedEnd({ stop, definition }: EndInput, { totals, unread, gaps }: Sums): RunEnd | undefined {
+  const rejects = totals.quarantined + totals.failed + unread.items;
+  const all = totals.received + totals.failed + unread.items;
+  const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
+  // An error that concerns the complete endpoint always exceeds the accepted share.
+  const because = stop?.because ?? null;
+  if (unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true))
+    return rejected(because ?? unreadError(gaps, unread.requests), stop?.next ?? unreadNext(definition, unread));
+  if (!stop && !isTooMuch) return undefined;
+  return rejected(
+    because ?? `${rejects} of ${all} items and inputs were rejected, more than accept.rejects allows`,
+    stop?.next ?? 'See them with sluice quarantine list and sluice status.',
+  );
+}
+
+const walkGapEnd = ({ walkGaps }: Sums): RunEnd | undefined =>
+  walkGaps === undefined ? undefined : rejected(walkGaps, 'Run the sync again; it reads these times again.');
+
+function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
+  if (totals.truncated > 0)
+    return rejected(
+      `full answers that could not be split further: ${totals.truncated}`,
+      'Raise count, or give the sync a window or split_by.',
+    );
+  if (earlier === 0) return undefined;
+  return rejected(
+    `full answers of earlier runs, on which this run relies, that could not be split further: ${earlier}`,
+    'See them with sluice status.',
+  );
+}
+
+const completeEnd = ({ definition }: EndInput, { totals, unread }: Sums): RunEnd => ({
+  state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
+  exitCode: EXIT.complete,
+  error: null,
+  next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
+});
+
+/** All data is there, so the state does not change; the exit code says that the data is not right. */
+function failedChecksEnd(input: EndInput, sums: Sums): RunEnd | undefined {
+  const error = failedChecksText(input.checks ?? []);
+  const next = 'The rows stay loaded. Read the results with sluice query "select * from check_status".';
+  return error === undefined ? undefined : { ...completeEnd(input, sums), exitCode: EXIT.rejects, error, next };
+}
+
+/** Names the slices whose answers could not be read, as many as fit a line. */
+function unreadError(gaps: readonly Gap[], requests: number): string {
+  const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersText(filters)}: ${reason}`);
+  const more = requests - shown.length;
+  const answers = requests === 1 ? 'the answer to 1 request' : `the answers to ${requests} requests`;
+  return `${answers} could not be read: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+const NAMED_GAPS = 3;
+
+function unreadNext({ name }: EndInput['definition'], { requests, failing }: UnreadableSum): string {
+  const again = `Run the sync again: it requests only what could not be read, at most ${MAX_UNREADABLE} times in total within max_age.`;
+  const given = `sluice sync --refresh ${name} requests again what could not be read ${MAX_UNREADABLE} times.`;
+  return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
+}
+
+function advice(totals: Sums['totals']): string | null {
+  if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
+  if (totals.truncated > 0)
+    return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
+  return null;
+}
