@@ -3,6 +3,87 @@ import { log_id, endpoint, plan, sync, ownSync, started_on, run_id, request_id }
 import { loggedRequests } from './request-costs.ts';
 import { columnFrom, bigint, integer, timestamp, numeric, ratio, text, view } from './view.ts';
 
+/**
+ * The common table expressions and the query of the savings, from a relation that has the columns of answer_costs.
+ *
+ * A request looks its answer up when it is sent; each that finds no answer young enough is bought. So after a bought
+ * answer, the next one is the first that was sent when its age had passed. Ages are in hours, because a day of the time
+ * zone of a session may have one hour more or less. The answers to a question are in arrays, ordered by receipt: the next
+ * bought one is found by a binary search in `sent`, the latest start so far. A question whose answers are all further
+ * apart than the age saves nothing, and is left out.
+ */
+export const savingsOf = (paid: string): string => `"moments" as (
+      select
+        p.request_key, p.sync, p.received_at,
+        count(*) as "answers",
+        count(*) filter (where not p.is_nothing_new) as "telling",
+        sum(p.points) as "points",
+        max(least(p.sent_at, p.received_at)) as "sent_at"
+      from ${paid} p where p.endpoint <> 'token.requests'
+      group by p.request_key, p.sync, p.received_at
+    ),
+    "repeated" as (
+      select
+        m.sync,
+        min(m.sent - m.previous_at) as "gap",
+        array_agg(m.received_at order by m.received_at) as "received",
+        array_agg(m.sent order by m.received_at) as "sent",
+        array_agg(m.answers order by m.received_at) as "answers",
+        array_agg(m.telling order by m.received_at) as "telling",
+        array_agg(m.points order by m.received_at) as "points",
+        sum(m.answers) as "all_answers",
+        sum(m.telling) as "all_telling",
+        sum(m.points) as "all_points"
+      from (
+        select
+          n.request_key, n.sync, n.received_at, n.answers, n.telling, n.points,
+          max(n.sent_at) over w as "sent",
+          lag(n.received_at) over w as "previous_at",
+          lead(n.received_at) over w as "next_at"
+        from "moments" n window w as (partition by n.request_key, n.sync order by n.received_at)
+      ) m
+      where m.previous_at is not null or m.next_at is not null
+      group by m.request_key, m.sync
+    ),
+    "ages" ("days", "age") as (values (1, interval '24 hours'), (7, interval '168 hours'), (30, interval '720 hours')),
+    "saved" as (
+      select
+        d.days,
+        r.sync,
+        sum(r.all_answers - b.answers)::bigint as "answers",
+        sum(r.all_points - b.points) as "points",
+        sum(r.all_telling - b.telling)::bigint as "telling"
+      from "repeated" r
+      join "ages" d on r.gap <= d.age
+      cross join lateral (
+        with recursive "bought" ("place") as (
+          select 1
+          union all
+          select n.place from "bought" o
+          cross join lateral (select width_bucket(r.received[o.place] + d.age, r.sent) + 1 as "place") n
+          where n.place <= cardinality(r.sent)
+        )
+        select sum(r.answers[o.place]) as "answers", sum(r.points[o.place]) as "points", sum(r.telling[o.place]) as "telling"
+        from "bought" o
+      ) b
+      group by d.days, r.sync
+    )
+    select
+      t.sync,
+      d.days as "max_age_days",
+      t.answers,
+      t.points,
+      coalesce(s.answers, 0) as "saved_answers",
+      coalesce(s.points, 0) as "saved_points",
+      (coalesce(s.points, 0) / nullif(t.points, 0))::double precision as "saved_share",
+      coalesce(s.telling, 0) as "late_answers"
+    from (
+      select p.sync, count(*) as "answers", sum(p.points) as "points"
+      from ${paid} p where p.endpoint <> 'token.requests' group by p.sync
+    ) t
+    cross join "ages" d
+    left join "saved" s on s.sync = t.sync and s.days = d.days`;
+
 export const priceViews = [
   view(
     'sync_max_age_savings',
@@ -18,70 +99,11 @@ export const priceViews = [
       saved_share: ratio('Share of saved_points in points, from 0 to 1; null if points is 0.'),
       late_answers: bigint('Number of saved answers with something new, which would have been loaded later or never.'),
     },
-    // A request looks its answer up when it is sent; each that finds no answer young enough is bought. Ages are in
-    // hours, because a day of the time zone of a session may have one hour more or less.
-    // The next answer is the first in the order of an index, which is read only as far as needed. With the request
-    // alone as condition, the planner would read and sort all its later answers each time.
     `
-    with recursive "repeated" as (
-      select a.sync, a.request_key, min(a.received_at) as "first_at"
-      from "answers" a where a.endpoint <> 'token.requests'
-      group by a.sync, a.request_key having count(*) > 1
+    with "paid" as materialized (
+      select c.sync, c.endpoint, c.request_key, c.received_at, c.sent_at, c.points, c.is_nothing_new from "answer_costs" c
     ),
-    "ages" ("days") as (values (1), (7), (30)),
-    "bought" ("days", "sync", "request_key", "at") as (
-      select d.days, r.sync, r.request_key, r.first_at from "repeated" r cross join "ages" d
-      union all
-      select b.days, b.sync, b.request_key, n.received_at
-      from "bought" b
-      cross join lateral (select b.at + b.days * interval '24 hours' as "until") u
-      cross join lateral (
-        select a.request_key, a.received_at from "answers" a
-        where (a.request_key, a.received_at) > (b.request_key, u.until)
-          and (a.request_key <> b.request_key
-            or (a.sync = b.sync and a.received_at - a.took_ms * interval '1 millisecond' > u.until))
-        order by a.request_key, a.received_at limit 1
-      ) n
-      where n.request_key = b.request_key
-    ),
-    "paid" as (
-      select
-        c.sync, c.request_key, c.received_at,
-        count(*) as "answers",
-        count(*) filter (where not c.is_nothing_new) as "telling",
-        sum(c.points) as "points"
-      from "answer_costs" c where c.endpoint <> 'token.requests'
-      group by c.sync, c.request_key, c.received_at
-    ),
-    "saved" as (
-      select
-        d.days,
-        p.sync,
-        sum(p.answers)::bigint as "answers",
-        sum(p.points) as "points",
-        sum(p.telling)::bigint as "telling"
-      from "paid" p
-      join "repeated" r on r.sync = p.sync and r.request_key = p.request_key
-      cross join "ages" d
-      left join "bought" b
-        on b.days = d.days and b.sync = p.sync and b.request_key = p.request_key and b.at = p.received_at
-      where b.days is null
-      group by d.days, p.sync
-    )
-    select
-      t.sync,
-      d.days as "max_age_days",
-      t.answers,
-      t.points,
-      coalesce(s.answers, 0) as "saved_answers",
-      coalesce(s.points, 0) as "saved_points",
-      (coalesce(s.points, 0) / nullif(t.points, 0))::double precision as "saved_share",
-      coalesce(s.telling, 0) as "late_answers"
-    from (
-      select p.sync, sum(p.answers)::bigint as "answers", sum(p.points) as "points" from "paid" p group by p.sync
-    ) t
-    cross join "ages" d
-    left join "saved" s on s.sync = t.sync and s.days = d.days`,
+    ${savingsOf('"paid"')}`,
   ),
   view(
     'charged_failures',

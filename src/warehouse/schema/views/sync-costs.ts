@@ -215,6 +215,7 @@ export const syncCostViews = [
         'Receipt of the previous answer to the same request of the same sync; null for the first.',
       ),
       days_since_previous: ratio('Days since previous_at; null for the first.'),
+      sent_at: timestamp('Start of the request: the receipt minus the duration.'),
     },
     // A row is new by the answer whose receipt is its first observation; of answers with equal receipts, by the first.
     `
@@ -238,13 +239,14 @@ export const syncCostViews = [
       case when a.of_moment = 1 then coalesce(n.rows, 0) else 0 end as "new_rows",
       a.loaded_at is not null and coalesce(a.loaded, 0) = 0 and coalesce(a.quarantined, 0) = 0 as "is_nothing_new",
       a.previous_at,
-      (extract(epoch from a.received_at - a.previous_at) / 86400)::double precision as "days_since_previous"
+      (extract(epoch from a.received_at - a.previous_at) / 86400)::double precision as "days_since_previous",
+      a.received_at - a.took_ms * interval '1 millisecond' as "sent_at"
     from (
       select
-        w.id, w.request_id, w.run_id, w.sync, w.endpoint, w.request_key, w.received_at, w.received, w.loaded, w.unchanged,
-        w.quarantined, w.loaded_at,
+        w.id, w.request_id, w.run_id, w.sync, w.endpoint, w.request_key, w.received_at, w.took_ms, w.received, w.loaded,
+        w.unchanged, w.quarantined, w.loaded_at,
         row_number() over (partition by w.request_id order by w.id desc) as "of_request",
-        row_number() over (partition by w.endpoint, w.received_at order by w.id) as "of_moment",
+        row_number() over (partition by w.received_at, w.endpoint order by w.id) as "of_moment",
         lag(w.received_at) over (partition by w.sync, w.request_key order by w.received_at, w.id) as "previous_at"
       from "answers" w
     ) a
