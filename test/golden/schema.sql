@@ -2346,13 +2346,13 @@ create view sluice."daily_balance" (
             sum(l.points) AS points
            FROM logged_requests l
           GROUP BY l.token, l.date) d
-     LEFT JOIN ( SELECT DISTINCT ON (l.token, l.date) l.token,
+     LEFT JOIN ( SELECT DISTINCT ON (l.date, l.token) l.token,
             l.date,
             l.points_left,
             l.started_at
            FROM logged_requests l
           WHERE l.points_left IS NOT NULL
-          ORDER BY l.token, l.date, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
+          ORDER BY l.date, l.token, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
 
 -- Points by day, endpoint, plan and sync over the complete request log: one row per combination.
 create view sluice."daily_costs" (
