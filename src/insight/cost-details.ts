@@ -1,6 +1,7 @@
-/** Reads costs beyond the sums: by run, the savings of a max_age, points charged for failures, and the points left. */
-import { type RawBuilder, sql } from 'kysely';
+/** Reads costs beyond the sums: by run, points charged for failures, and the points left. */
+import { sql } from 'kysely';
 import type { ReconcileDb } from '../ledger/match-log.ts';
+import { boughtRows, type CostSources, loggedRows } from './cost-sources.ts';
 
 export interface RunCosts {
   readonly runId: string;
@@ -70,90 +71,18 @@ interface BalanceDay {
   readonly pointsLeft: number | null;
 }
 
-/** Sums over the request log for one day, endpoint, plan, sync and run. Figures are texts, so that no digit is lost. */
-export interface LoggedSums {
-  readonly date: string;
-  readonly endpoint: string;
-  readonly plan: string;
-  readonly sync: string;
-  /** Null for rows without a certain request. */
-  readonly run_id: string | null;
-  /** True if the day is the given one or later. */
-  readonly is_counted: boolean;
-  readonly requests: string;
-  readonly points: string;
-  readonly failed_requests: string;
-  readonly failed_points: string;
-}
-
-/** Sums over the request log, from which the sums by day, sync and run are derived: the log and the ledger are joined once. */
-export async function readLoggedSums({ db, schema }: ReconcileDb, since: string | undefined): Promise<LoggedSums[]> {
-  const { rows } = await sql<LoggedSums>`
-    select date::text as date, endpoint, plan, sync, run_id::text as run_id,
-      date >= coalesce(${since ?? null}::date, '-infinity') as is_counted, count(*)::text as requests, sum(points)::text as points,
-      (count(*) filter (where outcome = 'failed'))::text as failed_requests,
-      coalesce(sum(points) filter (where outcome = 'failed'), 0)::text as failed_points
-    from ${sql.table(`${schema}.logged_requests`)} group by logged_requests.date, 2, 3, 4, logged_requests.run_id`.execute(
-    db,
-  );
-  return rows;
-}
-
-/** These sums as a table expression. */
-export const loggedRows = (logged: readonly LoggedSums[]): RawBuilder<unknown> => sql`
-  jsonb_to_recordset(${JSON.stringify(logged)}::jsonb) as logged_sums (date date, endpoint text, plan text, sync text,
-    run_id bigint, is_counted boolean, requests bigint, points numeric, failed_requests bigint, failed_points numeric)`;
-
-/** Cost and result of a run's answers to the requests of one sync. Figures are texts, so that no digit is lost. */
-export interface BoughtAnswers {
-  readonly run_id: string;
-  readonly sync: string;
-  readonly endpoint: string;
-  /** True if the answers were received on or after the given day. */
-  readonly is_counted: boolean;
-  readonly answers: string;
-  readonly points: string;
-  readonly loaded: string;
-  readonly new_rows: string;
-  readonly nothing_new: string | null;
-}
-
-/** Sums over all answers, from which the sums by run and by sync are derived. Hundreds of thousands of answers are read once. */
-export async function readBoughtAnswers(
-  { db, schema }: ReconcileDb,
-  since: string | undefined,
-): Promise<BoughtAnswers[]> {
-  const { rows } = await sql<BoughtAnswers>`
-    select run_id::text as run_id, sync, endpoint, date >= coalesce(${since ?? null}::date, '-infinity') as is_counted,
-      count(*)::text as answers, sum(points)::text as points, sum(loaded)::text as loaded, sum(new_rows)::text as new_rows,
-      (sum(points) filter (where is_nothing_new))::text as nothing_new
-    from ${sql.table(`${schema}.answer_costs`)} group by 1, 2, 3, 4`.execute(db);
-  return rows;
-}
-
-/** These sums as a table expression. */
-export const boughtRows = (bought: readonly BoughtAnswers[]): RawBuilder<unknown> => sql`
-  jsonb_to_recordset(${JSON.stringify(bought)}::jsonb) as sums (run_id bigint, sync text, endpoint text,
-    is_counted boolean, answers bigint, points numeric, loaded numeric, new_rows numeric, nothing_new numeric)`;
-
-/** The sums that are read once, and from which others are derived. */
-export interface CostSources {
-  readonly bought: readonly BoughtAnswers[];
-  readonly logged: readonly LoggedSums[];
-}
-
 /** The runs since a UTC day, newest first. */
 export async function readRuns(
   { db, schema }: ReconcileDb,
   since: string | undefined,
-  { bought, logged }: CostSources,
+  sources: CostSources,
 ): Promise<RunCosts[]> {
   // Without the columns that the view derives from answers and the log, the statement reads neither.
   const { rows } = await sql<RunCosts>`
     with bought as (
-      select run_id, sum(loaded) as loaded, sum(new_rows) as new_rows from ${boughtRows(bought)} group by 1
+      select run_id, sum(loaded) as loaded, sum(new_rows) as new_rows from ${boughtRows(sources)} group by 1
     ), logged as (
-      select run_id, sum(requests) as requests, sum(points) as points from ${loggedRows(logged)} where run_id is not null group by 1
+      select run_id, sum(requests) as requests, sum(points) as points from ${loggedRows(sources)} where run_id is not null group by 1
     )
     select r.run_id::text as "runId", r.sync, r.endpoint, r.started_at as "startedAt", r.state,
       coalesce(l.requests, 0)::float8 as requests, coalesce(l.points, 0)::float8 as points, r.ledger_points::float8 as "ledgerPoints",
@@ -162,15 +91,6 @@ export async function readRuns(
     from ${sql.table(`${schema}.run_costs`)} r left join bought b on b.run_id = r.run_id left join logged l on l.run_id = r.run_id
     where r.date >= coalesce(${since ?? null}::date, '-infinity')
     order by r.run_id desc`.execute(db);
-  return rows;
-}
-
-/** The savings of each max_age for each sync, over all answers of the sync. */
-export async function readSavings({ db, schema }: ReconcileDb): Promise<MaxAgeSaving[]> {
-  const { rows } = await sql<MaxAgeSaving>`
-    select sync, max_age_days as "maxAgeDays", answers::float8 as answers, points::float8 as points,
-      saved_answers::float8 as "savedAnswers", saved_points::float8 as "savedPoints", late_answers::float8 as "lateAnswers"
-    from ${sql.table(`${schema}.sync_max_age_savings`)} order by sync, max_age_days`.execute(db);
   return rows;
 }
 

@@ -2,21 +2,15 @@
 import { sql } from 'kysely';
 import {
   type BalanceForecast,
-  type CostSources,
   type ChargedFailure,
   type MaxAgeSaving,
-  type LoggedSums,
-  loggedRows,
   readBalances,
-  boughtRows,
-  readBoughtAnswers,
   readFailures,
-  readLoggedSums,
   readRuns,
-  readSavings,
   type RunCosts,
 } from './cost-details.ts';
-import { type ReconcileDb, reconcileTables } from '../ledger/match-log.ts';
+import { boughtRows, type CostSources, ledgerRows, loggedRows, readCostSources } from './cost-sources.ts';
+import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
 /** Sums over rows of the request log, with the points that the service charged. */
@@ -113,9 +107,8 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
     .setAccessMode('read only')
     .execute(async (tx) => {
       const database = { ...names, db: tx };
-      const logged = await readLoggedSums(database, since);
-      const sources = { logged, bought: await readBoughtAnswers(database, since) };
-      const cells = await loggedCells(database, logged);
+      const sources = await readCostSources(database, since);
+      const cells = await loggedCells(database, sources);
       const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
       const first = since ?? days[0]?.date;
       const reconciliation = await readReconciliation(database, now, first === undefined ? undefined : new Date(first));
@@ -126,9 +119,9 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
-        syncs: await readSyncs(database, since, sources),
+        syncs: await readSyncs(database, sources),
         runs: await readRuns(database, since, sources),
-        savings: await readSavings(database),
+        savings: sources.savings,
         failures: await readFailures(database, since),
         balances: await readBalances(database, since),
         ...(reconciliation && { reconciliation }),
@@ -183,12 +176,12 @@ export async function readCostsBy(
 }
 
 /** The same cells from sums over the log that were read already. */
-async function loggedCells({ db }: ReconcileDb, logged: readonly LoggedSums[]): Promise<CostCell[]> {
+async function loggedCells({ db }: ReconcileDb, sources: CostSources): Promise<CostCell[]> {
   const { rows } = await sql<CostCell>`
     select date::text as date, endpoint, plan, sync, sum(requests)::float8 as requests, sum(points)::float8 as points,
       sum(failed_requests)::float8 as "failedRequests", sum(failed_points)::float8 as "failedPoints"
-    from ${loggedRows(logged)} where is_counted group by logged_sums.date, endpoint, plan, sync
-    order by logged_sums.date, endpoint, plan, sync`.execute(db);
+    from ${loggedRows(sources)} where is_counted group by sums.date, endpoint, plan, sync
+    order by sums.date, endpoint, plan, sync`.execute(db);
   return rows;
 }
 
@@ -208,30 +201,16 @@ const summed = (cells: readonly CostCell[], by: (cell: CostCell) => string): [ke
 const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorted((a, b) => b.points - a.points);
 
 /** The figures of the view sync_costs, limited to what was sent, received and logged since a day. Most expensive first. */
-async function readSyncs(
-  { db, schema, ops }: ReconcileDb,
-  since: string | undefined,
-  { bought, logged }: CostSources,
-): Promise<SyncCosts[]> {
-  const { log, requests, matches } = reconcileTables({ schema, ops });
-  const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
+async function readSyncs({ db }: ReconcileDb, sources: CostSources): Promise<SyncCosts[]> {
   const { rows } = await sql<SyncCosts>`
     with logged as (
       select sync, endpoint, sum(requests) as requests, sum(points) as points, sum(failed_requests) as failed_requests,
         sum(failed_points) as failed_points
-      from ${loggedRows(logged)} where is_counted group by 1, 2
-    ), ledger as (
-      select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points,
-        sum(coalesce(charged, points)) filter (where i.request_id is null) as unlogged_points
-      from ${requests} q left join (
-        select m.request_id from ${matches} m join ${log} c on c.id = m.log_id
-        where m.match_kind in ('identifier', 'only_candidate') group by m.request_id
-      ) i on i.request_id = q.id
-      where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
+      from ${loggedRows(sources)} where is_counted group by 1, 2
     ), bought as (
       select sync, endpoint, sum(answers) as answers, sum(points) as points, sum(loaded) as loaded,
         sum(new_rows) as new_rows, sum(nothing_new) as nothing_new
-      from ${boughtRows(bought)} where is_counted group by 1, 2
+      from ${boughtRows(sources)} where is_counted group by 1, 2
     )
     select sync, endpoint, coalesce(l.requests, 0)::float8 as requests, coalesce(l.points, 0)::float8 as points,
       coalesce(l.failed_requests, 0)::float8 as "failedRequests", coalesce(l.failed_points, 0)::float8 as "failedPoints",
@@ -239,7 +218,7 @@ async function readSyncs(
       coalesce(b.loaded, 0)::float8 as loaded, coalesce(b.new_rows, 0)::float8 as "newRows",
       (p.points / nullif(b.loaded, 0))::float8 as "pointsPerLoaded", (p.points / nullif(b.new_rows, 0))::float8 as "pointsPerNewRow",
       coalesce(b.points, 0)::float8 as "answerPoints", coalesce(b.nothing_new, 0)::float8 as "nothingNewPoints"
-    from logged l full join ledger k using (sync, endpoint) full join bought b using (sync, endpoint)
+    from logged l full join (select * from ${ledgerRows(sources)}) k using (sync, endpoint) full join bought b using (sync, endpoint)
     cross join lateral (select coalesce(l.points + k.unlogged_points, l.points, k.unlogged_points) as points) p
     order by coalesce(l.points, 0) desc, coalesce(k.points, 0) desc, sync, endpoint`.execute(db);
   return rows;

@@ -1633,7 +1633,9 @@ create view sluice."answer_costs" (
   -- Receipt of the previous answer to the same request of the same sync; null for the first.
   "previous_at" timestamp with time zone,
   -- Days since previous_at; null for the first.
-  "days_since_previous" double precision
+  "days_since_previous" double precision,
+  -- Start of the request: the receipt minus the duration.
+  "sent_at" timestamp with time zone
 ) as
  WITH appearances(endpoint, at, rows) AS (
          SELECT 'token.requests'::text AS "?column?",
@@ -1718,7 +1720,8 @@ create view sluice."answer_costs" (
         END AS new_rows,
     a.loaded_at IS NOT NULL AND COALESCE(a.loaded, 0::bigint) = 0 AND COALESCE(a.quarantined, 0::bigint) = 0 AS is_nothing_new,
     a.previous_at,
-    (EXTRACT(epoch FROM a.received_at - a.previous_at) / 86400::numeric)::double precision AS days_since_previous
+    (EXTRACT(epoch FROM a.received_at - a.previous_at) / 86400::numeric)::double precision AS days_since_previous,
+    a.received_at - a.took_ms::double precision * '00:00:00.001'::interval AS sent_at
    FROM ( SELECT w.id,
             w.request_id,
             w.run_id,
@@ -1726,13 +1729,14 @@ create view sluice."answer_costs" (
             w.endpoint,
             w.request_key,
             w.received_at,
+            w.took_ms,
             w.received,
             w.loaded,
             w.unchanged,
             w.quarantined,
             w.loaded_at,
             row_number() OVER (PARTITION BY w.request_id ORDER BY w.id DESC) AS of_request,
-            row_number() OVER (PARTITION BY w.endpoint, w.received_at ORDER BY w.id) AS of_moment,
+            row_number() OVER (PARTITION BY w.received_at, w.endpoint ORDER BY w.id) AS of_moment,
             lag(w.received_at) OVER (PARTITION BY w.sync, w.request_key ORDER BY w.received_at, w.id) AS previous_at
            FROM answers w) a
      LEFT JOIN requests q ON q.id = a.request_id
@@ -2342,13 +2346,13 @@ create view sluice."daily_balance" (
             sum(l.points) AS points
            FROM logged_requests l
           GROUP BY l.token, l.date) d
-     LEFT JOIN ( SELECT DISTINCT ON (l.token, l.date) l.token,
+     LEFT JOIN ( SELECT DISTINCT ON (l.date, l.token) l.token,
             l.date,
             l.points_left,
             l.started_at
            FROM logged_requests l
           WHERE l.points_left IS NOT NULL
-          ORDER BY l.token, l.date, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
+          ORDER BY l.date, l.token, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
 
 -- Points by day, endpoint, plan and sync over the complete request log: one row per combination.
 create view sluice."daily_costs" (
@@ -7267,59 +7271,73 @@ create view sluice."sync_max_age_savings" (
   -- Number of saved answers with something new, which would have been loaded later or never.
   "late_answers" bigint
 ) as
- WITH RECURSIVE repeated AS (
-         SELECT a.sync,
-            a.request_key,
-            min(a.received_at) AS first_at
-           FROM answers a
-          WHERE a.endpoint <> 'token.requests'::text
-          GROUP BY a.sync, a.request_key
-         HAVING count(*) > 1
-        ), ages(days) AS (
-         VALUES (1), (7), (30)
-        ), bought(days, sync, request_key, at) AS (
-         SELECT d_1.days,
-            r.sync,
-            r.request_key,
-            r.first_at
-           FROM repeated r
-             CROSS JOIN ages d_1
-        UNION ALL
-         SELECT b.days,
-            b.sync,
-            b.request_key,
-            n.received_at
-           FROM bought b
-             CROSS JOIN LATERAL ( SELECT b.at + b.days::double precision * '24:00:00'::interval AS until) u
-             CROSS JOIN LATERAL ( SELECT a.request_key,
-                    a.received_at
-                   FROM answers a
-                  WHERE ((ROW(a.request_key, a.received_at) > ROW(b.request_key, u.until))) AND (a.request_key <> b.request_key OR a.sync = b.sync AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > u.until)
-                  ORDER BY a.request_key, a.received_at
-                 LIMIT 1) n
-          WHERE n.request_key = b.request_key
-        ), paid AS (
+ WITH paid AS MATERIALIZED (
          SELECT c.sync,
+            c.endpoint,
             c.request_key,
             c.received_at,
-            count(*) AS answers,
-            count(*) FILTER (WHERE NOT c.is_nothing_new) AS telling,
-            sum(c.points) AS points
+            c.sent_at,
+            c.points,
+            c.is_nothing_new
            FROM answer_costs c
-          WHERE c.endpoint <> 'token.requests'::text
-          GROUP BY c.sync, c.request_key, c.received_at
+        ), moments AS (
+         SELECT p.request_key,
+            p.sync,
+            p.received_at,
+            count(*) AS answers,
+            count(*) FILTER (WHERE NOT p.is_nothing_new) AS telling,
+            sum(p.points) AS points,
+            max(LEAST(p.sent_at, p.received_at)) AS sent_at
+           FROM paid p
+          WHERE p.endpoint <> 'token.requests'::text
+          GROUP BY p.request_key, p.sync, p.received_at
+        ), repeated AS (
+         SELECT m.sync,
+            min(m.sent - m.previous_at) AS gap,
+            array_agg(m.received_at ORDER BY m.received_at) AS received,
+            array_agg(m.sent ORDER BY m.received_at) AS sent,
+            array_agg(m.answers ORDER BY m.received_at) AS answers,
+            array_agg(m.telling ORDER BY m.received_at) AS telling,
+            array_agg(m.points ORDER BY m.received_at) AS points,
+            sum(m.answers) AS all_answers,
+            sum(m.telling) AS all_telling,
+            sum(m.points) AS all_points
+           FROM ( SELECT n.request_key,
+                    n.sync,
+                    n.received_at,
+                    n.answers,
+                    n.telling,
+                    n.points,
+                    max(n.sent_at) OVER w AS sent,
+                    lag(n.received_at) OVER w AS previous_at,
+                    lead(n.received_at) OVER w AS next_at
+                   FROM moments n
+                  WINDOW w AS (PARTITION BY n.request_key, n.sync ORDER BY n.received_at)) m
+          WHERE m.previous_at IS NOT NULL OR m.next_at IS NOT NULL
+          GROUP BY m.request_key, m.sync
+        ), ages(days, age) AS (
+         VALUES (1,'24:00:00'::interval), (7,'168:00:00'::interval), (30,'720:00:00'::interval)
         ), saved AS (
          SELECT d_1.days,
-            p.sync,
-            sum(p.answers)::bigint AS answers,
-            sum(p.points) AS points,
-            sum(p.telling)::bigint AS telling
-           FROM paid p
-             JOIN repeated r ON r.sync = p.sync AND r.request_key = p.request_key
-             CROSS JOIN ages d_1
-             LEFT JOIN bought b ON b.days = d_1.days AND b.sync = p.sync AND b.request_key = p.request_key AND b.at = p.received_at
-          WHERE b.days IS NULL
-          GROUP BY d_1.days, p.sync
+            r.sync,
+            sum(r.all_answers - b.answers)::bigint AS answers,
+            sum(r.all_points - b.points) AS points,
+            sum(r.all_telling - b.telling)::bigint AS telling
+           FROM repeated r
+             JOIN ages d_1 ON r.gap <= d_1.age
+             CROSS JOIN LATERAL ( WITH RECURSIVE bought(place) AS (
+                         SELECT 1 AS "?column?"
+                        UNION ALL
+                         SELECT n.place
+                           FROM bought o_1
+                             CROSS JOIN LATERAL ( SELECT width_bucket(r.received[o_1.place] + d_1.age, r.sent) + 1 AS place) n
+                          WHERE n.place <= cardinality(r.sent)
+                        )
+                 SELECT sum(r.answers[o.place]) AS answers,
+                    sum(r.points[o.place]) AS points,
+                    sum(r.telling[o.place]) AS telling
+                   FROM bought o) b
+          GROUP BY d_1.days, r.sync
         )
  SELECT t.sync,
     d.days AS max_age_days,
@@ -7330,9 +7348,10 @@ create view sluice."sync_max_age_savings" (
     (COALESCE(s.points, 0::numeric) / NULLIF(t.points, 0::numeric))::double precision AS saved_share,
     COALESCE(s.telling, 0::bigint) AS late_answers
    FROM ( SELECT p.sync,
-            sum(p.answers)::bigint AS answers,
+            count(*) AS answers,
             sum(p.points) AS points
            FROM paid p
+          WHERE p.endpoint <> 'token.requests'::text
           GROUP BY p.sync) t
      CROSS JOIN ages d
      LEFT JOIN saved s ON s.sync = t.sync AND s.days = d.days;

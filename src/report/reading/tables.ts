@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { tables } from '../../warehouse/schema/tables.ts';
 import type { TableGrowth } from '../report.ts';
-import { dayOfColumn, relation, rowsOf, type ReportSource } from './rows.ts';
+import { relation, rowsOf, type ReportSource } from './rows.ts';
 
 /** The growth of each table of entities that has rows; tables of lists and bridge tables are omitted. */
 export async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
@@ -11,8 +11,9 @@ export async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
     const rows = await rowsOf(
       source,
       sql<{ day: string; rows: number }>`
-        select ${dayOfColumn('_first_seen_at')} as day, count(*)::float8 as rows
-        from ${relation(source, name)} group by 1 order by 1`,
+        select seen.day::text as day, count(*)::float8 as rows
+        from (select (_first_seen_at at time zone 'UTC')::date as day from ${relation(source, name)}) seen
+        group by seen.day order by seen.day`,
     );
     if (rows.length > 0) growth.push({ table: name, byDay: summedUp(source.days, rows) });
   }

@@ -37,9 +37,9 @@ export const balanceViews = [
       from "logged_requests" l group by l.token, l.date
     ) d
     left join (
-      select distinct on (l.token, l.date) l.token, l.date, l.points_left, l.started_at
+      select distinct on (l.date, l.token) l.token, l.date, l.points_left, l.started_at
       from "logged_requests" l where l.points_left is not null
-      order by l.token, l.date, l.started_at desc, l.log_id desc
+      order by l.date, l.token, l.started_at desc, l.log_id desc
     ) b on b.token = d.token and b.date = d.date`,
   ),
   view(

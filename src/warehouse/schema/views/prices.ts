@@ -1,88 +1,11 @@
-/** Views of prices, of charged failures, and of what `max_age` can save. */
-import { log_id, endpoint, plan, sync, ownSync, started_on, run_id, request_id } from './cost-columns.ts';
+/** Views of prices and of charged failures. */
+import { log_id, endpoint, plan, sync, started_on, run_id, request_id } from './cost-columns.ts';
 import { loggedRequests } from './request-costs.ts';
-import { columnFrom, bigint, integer, timestamp, numeric, ratio, text, view } from './view.ts';
+import { maxAgeSavings } from './savings.ts';
+import { columnFrom, bigint, timestamp, numeric, ratio, text, view } from './view.ts';
 
 export const priceViews = [
-  view(
-    'sync_max_age_savings',
-    'Points that a max_age would have saved, had it been set from the beginning: one row per sync and age. Reads of the request log are not included.',
-    ['sync', 'max_age_days'],
-    {
-      sync: ownSync,
-      max_age_days: integer('Assumed max_age in days: 1, 7 or 30.'),
-      answers: bigint('Number of paid answers.'),
-      points: numeric('Points for these answers, by the log if it has their requests, otherwise by the ledger.'),
-      saved_answers: bigint('Number of these answers that an earlier answer of at most this age would have replaced.'),
-      saved_points: numeric('Points that would have been saved, without regard to answers of other syncs.'),
-      saved_share: ratio('Share of saved_points in points, from 0 to 1; null if points is 0.'),
-      late_answers: bigint('Number of saved answers with something new, which would have been loaded later or never.'),
-    },
-    // A request looks its answer up when it is sent; each that finds no answer young enough is bought. Ages are in
-    // hours, because a day of the time zone of a session may have one hour more or less.
-    // The next answer is the first in the order of an index, which is read only as far as needed. With the request
-    // alone as condition, the planner would read and sort all its later answers each time.
-    `
-    with recursive "repeated" as (
-      select a.sync, a.request_key, min(a.received_at) as "first_at"
-      from "answers" a where a.endpoint <> 'token.requests'
-      group by a.sync, a.request_key having count(*) > 1
-    ),
-    "ages" ("days") as (values (1), (7), (30)),
-    "bought" ("days", "sync", "request_key", "at") as (
-      select d.days, r.sync, r.request_key, r.first_at from "repeated" r cross join "ages" d
-      union all
-      select b.days, b.sync, b.request_key, n.received_at
-      from "bought" b
-      cross join lateral (select b.at + b.days * interval '24 hours' as "until") u
-      cross join lateral (
-        select a.request_key, a.received_at from "answers" a
-        where (a.request_key, a.received_at) > (b.request_key, u.until)
-          and (a.request_key <> b.request_key
-            or (a.sync = b.sync and a.received_at - a.took_ms * interval '1 millisecond' > u.until))
-        order by a.request_key, a.received_at limit 1
-      ) n
-      where n.request_key = b.request_key
-    ),
-    "paid" as (
-      select
-        c.sync, c.request_key, c.received_at,
-        count(*) as "answers",
-        count(*) filter (where not c.is_nothing_new) as "telling",
-        sum(c.points) as "points"
-      from "answer_costs" c where c.endpoint <> 'token.requests'
-      group by c.sync, c.request_key, c.received_at
-    ),
-    "saved" as (
-      select
-        d.days,
-        p.sync,
-        sum(p.answers)::bigint as "answers",
-        sum(p.points) as "points",
-        sum(p.telling)::bigint as "telling"
-      from "paid" p
-      join "repeated" r on r.sync = p.sync and r.request_key = p.request_key
-      cross join "ages" d
-      left join "bought" b
-        on b.days = d.days and b.sync = p.sync and b.request_key = p.request_key and b.at = p.received_at
-      where b.days is null
-      group by d.days, p.sync
-    )
-    select
-      t.sync,
-      d.days as "max_age_days",
-      t.answers,
-      t.points,
-      coalesce(s.answers, 0) as "saved_answers",
-      coalesce(s.points, 0) as "saved_points",
-      (coalesce(s.points, 0) / nullif(t.points, 0))::double precision as "saved_share",
-      coalesce(s.telling, 0) as "late_answers"
-    from (
-      select p.sync, sum(p.answers)::bigint as "answers", sum(p.points) as "points" from "paid" p group by p.sync
-    ) t
-    cross join "ages" d
-    left join "saved" s on s.sync = t.sync and s.days = d.days`,
-  ),
+  maxAgeSavings,
   view(
     'charged_failures',
     'Requests that were charged without a usable answer: one row per logged request that failed or whose answer was lost.',
