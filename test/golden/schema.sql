@@ -7504,7 +7504,7 @@ create view sluice."sync_runs" (
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
--- Newest answer to each requested slice of a sync, with its coverage: one row per slice.
+-- Newest answer to each requested slice of a sync, with its coverage: one row per slice. An answer 412 reads nothing and is none; sync_inputs has it.
 create view sluice."sync_slices" (
   -- Id of the slice.
   "slice_id" bigint,

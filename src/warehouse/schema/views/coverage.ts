@@ -6,7 +6,7 @@ import { bigint, timestamp, ratio, text, view, personal } from './view.ts';
 export const coverageViews = [
   view(
     'sync_slices',
-    'Newest answer to each requested slice of a sync, with its coverage: one row per slice.',
+    'Newest answer to each requested slice of a sync, with its coverage: one row per slice. An answer 412 reads nothing and is none; sync_inputs has it.',
     ['slice_id'],
     {
       slice_id: bigint('Id of the slice.'),
