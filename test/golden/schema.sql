@@ -6984,7 +6984,7 @@ create view sluice."sync_coverage" (
   "complete_slices" bigint,
   -- Number of slices that may have more items than were returned.
   "lower_bound_slices" bigint,
-  -- Number of slices that were split, or whose last day had not ended.
+  -- Number of slices that were split, whose last day had not ended, or that the sync no longer requests.
   "open_slices" bigint,
   -- Share of complete slices in those that are complete or lower bounds, from 0 to 1; null if there are none.
   "complete_share" double precision,
@@ -7524,7 +7524,7 @@ create view sluice."sync_slices" (
   "returned" bigint,
   -- Number of splits that led to this slice; 0 if it was not split.
   "depth" bigint,
-  -- Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested or its last day had not ended.
+  -- Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested, its last day had not ended, or the sync no longer requests it.
   "extent" text,
   -- Reason why it is a lower bound; null if it is not.
   "reason" text,
@@ -7546,7 +7546,8 @@ create view sluice."sync_slices" (
             coverage.depth,
             coverage.complete,
             coverage.reason,
-            coverage.as_of
+            coverage.as_of,
+            coverage.former
            FROM coverage
           WHERE coverage.sync !~~ '%:%'::text
           ORDER BY coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters, coverage.as_of DESC, coverage.asked DESC, coverage.id DESC
@@ -7608,7 +7609,7 @@ create view sluice."sync_slices" (
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN c.complete THEN 'complete'::text
-                    WHEN c.reason IS NULL THEN 'open'::text
+                    WHEN c.reason IS NULL OR c.former THEN 'open'::text
                     WHEN (c.id IN ( SELECT covered.id
                        FROM covered)) THEN 'open'::text
                     WHEN (EXISTS ( SELECT
@@ -8046,6 +8047,8 @@ create table sluice_ops."coverage" (
   "as_of" timestamp with time zone not null,
   -- Whether the answer was unreadable, so that the content of the slice is unknown.
   "unreadable" boolean default false not null,
+  -- True if the sync, as its newest run defines it, no longer requests the slice; else null.
+  "former" boolean,
   constraint "coverage_pkey" primary key ("id")
 );
 create index "coverage_bounds_idx" on sluice_ops."coverage" using btree (sync) where reason IS NOT NULL;

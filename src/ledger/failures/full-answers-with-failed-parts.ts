@@ -68,9 +68,7 @@ async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
         .select('r.id')
         .where('r.run_id', '=', id)
         .whereRef('r.input', '=', 'q.input');
-      const unread = ofInput
-        .where((r) => r.or([r('r.state', 'not in', READ), isDenied()]))
-        .where(eb.not(isSplit('r')));
+      const unread = ofInput.where((r) => r.or([r('r.state', 'not in', READ), isDenied()])).where(eb.not(isSplit('r')));
       // Other runs of a part of the sync may leave out the failed part.
       const complete = eb
         .selectFrom('runs as u')

@@ -246,6 +246,9 @@ export const operations = {
       reason: nullable(text('Reason why it is a lower bound; null if it is not.')),
       as_of: timestamp('Receipt of the answer.'),
       unreadable: unset(boolean('Whether the answer was unreadable, so that the content of the slice is unknown.')),
+      former: nullable(
+        boolean('True if the sync, as its newest run defines it, no longer requests the slice; else null.'),
+      ),
     },
     {
       key: ['id'],

@@ -1,9 +1,13 @@
-/** Removes the slices of answers 412. They read nothing, and hid lower bounds that earlier answers had shown. */
+/**
+ * Slices that the sync no longer requests. Removes the slices of answers 412: they read nothing, and hid lower bounds that
+ * earlier answers had shown.
+ */
 import { type Kysely, sql } from 'kysely';
 
 export const schema = 'operations';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table "coverage" add column "former" boolean`.execute(db);
   await sql`
     delete from "coverage" c using "requests" r
     where r.id = c.request_id and c.reason is null
@@ -12,4 +16,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /** What was removed said nothing, so nothing returns. */
-export async function down(): Promise<void> {}
+export async function down(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table "coverage" drop column "former"`.execute(db);
+}
