@@ -110,6 +110,33 @@ ${Object.entries(LISTS)
     }
   });
 
+  it('brings back no row of a list that a newer one to a request with another alias of the owner removed', async () => {
+    for (const newer of [['x'], []]) {
+      let majors = ['x', 'y', BROKEN];
+      const scene = await sceneIn(await open(), {
+        respond: () => ({ body: majors.map((major) => (major === BROKEN ? major : school(major))) }),
+      });
+      const schoolsOf = (person: string, count: number, alias = ''): Promise<unknown> =>
+        scene.sync(`${service()}
+syncs:
+  schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:${person}", count: ${count}${alias} } }
+`);
+      await schoolsOf('p', 9, ', alias: first');
+      await schoolsOf('other', 9, ', alias: first');
+      majors = newer;
+      await schoolsOf('p', 5, ', alias: second');
+      const rows = "select user_urn_value || ' ' || major as row from sluice.pronet_user_educations order by 1";
+      const kept = ['other x', 'other y', ...newer.map((major) => `p ${major}`)].map((row) => ({ row }));
+      expect(await select(scene.warehouse, rows)).toEqual(kept);
+
+      expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 2, quarantined: 2 });
+      expect(await select(scene.warehouse, rows)).toEqual(kept);
+      await select(scene.warehouse, "delete from sluice.pronet_user_educations where user_urn_value = 'other'");
+      await scene.replay();
+      expect(await select(scene.warehouse, rows)).toEqual(kept);
+    }
+  });
+
   it('adds its rows if the newer one to a request with another count was full', async () => {
     const { scene, rows } = await listsIn([
       { count: 5, texts: ['1', '2'] },
