@@ -6434,7 +6434,7 @@ create view sluice."quarantined_items" (
   "reason" text,
   -- Creation of the entry.
   "created_at" timestamp with time zone,
-  -- Time at which a later load accepted it; null while it is open.
+  -- Time at which a later load accepted it or a later answer replaced it; null while it is open.
   "resolved_at" timestamp with time zone,
   -- Whether it is still in quarantine.
   "is_open" boolean
@@ -8299,7 +8299,7 @@ create table sluice_ops."quarantine" (
   "reason" text not null,
   -- Creation of the entry.
   "created_at" timestamp with time zone not null,
-  -- Time at which a later load accepted it; null while it is open.
+  -- Time at which a later load accepted it or a later answer replaced it; null while it is open.
   "resolved_at" timestamp with time zone,
   constraint "quarantine_pkey" primary key ("id"),
   constraint "quarantine_answer_id_fkey" foreign key ("answer_id") references "answers" ("id") on delete cascade

@@ -214,7 +214,9 @@ export const operations = {
       pointer: text('RFC 6901 pointer into the answer.'),
       reason: text('Reason why it could not be loaded.'),
       created_at: timestamp('Creation of the entry.'),
-      resolved_at: nullable(timestamp('Time at which a later load accepted it; null while it is open.')),
+      resolved_at: nullable(
+        timestamp('Time at which a later load accepted it or a later answer replaced it; null while it is open.'),
+      ),
     },
     {
       key: ['id'],
