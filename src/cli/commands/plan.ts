@@ -1,5 +1,6 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
 import { command, configOption } from '../command.ts';
+import { requireUsable } from '../credential.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { configFlag } from './plan/config-flag.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
@@ -69,6 +70,8 @@ export const plan = command({
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
     refuseFlags(args);
+    // A saved plan is for one service.
+    if (args.output !== undefined) requireUsable(config, ['service.url']);
     const { against } = args;
     if (against !== undefined) {
       const { comparePlans } = await import('./plan/compare-plans.ts');
