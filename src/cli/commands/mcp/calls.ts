@@ -19,6 +19,7 @@ import { endpointDetails, endpointFacts } from '../../reference/endpoint-facts.t
 import { failureOf } from '../../text/failure.ts';
 import { describeTable, listTables } from '../catalog/tables.ts';
 import { costsResult, readCostReport } from '../costs.ts';
+import { planResult } from '../plan.ts';
 import { quotePlan } from '../plan/quote-plan.ts';
 import { askWarehouse } from '../query.ts';
 import { versioned } from '../../terminal/json.ts';
@@ -61,7 +62,7 @@ export function readings(context: Context, flag: string | undefined): Readings {
         const { planned } = await withWarehouseToRead(own, config, (warehouse) =>
           quotePlan(warehouse, config, names, { refresh: false }),
         );
-        return versioned('plan/1', planned);
+        return versioned('plan/1', planResult(planned));
       }),
     quarantine: (most, signal) =>
       read(signal, (config, own) =>
@@ -117,7 +118,7 @@ export function syncsUnderCap(context: Context, flag: string | undefined, points
       };
       const summary = await runWithProgress(own, config, options);
       const note = meaningOf(summary.exitCode);
-      const result = versioned('sync/1', { cap: await cap.use(), ...withRetryables(summary) });
+      const result = { cap: await cap.use(), ...versioned('sync/1', withRetryables(summary)) };
       return { result, note, isError: note !== undefined };
     } finally {
       isRunning = false;
