@@ -7879,6 +7879,8 @@ create table sluice_ops."alerts" (
   "webhook_at" timestamp with time zone,
   -- The same for the command.
   "command_at" timestamp with time zone,
+  -- Path of the config whose run last showed the condition; null before this was recorded.
+  "config" text,
   constraint "alerts_pkey" primary key ("sync", "kind")
 );
 

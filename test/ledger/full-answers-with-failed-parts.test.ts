@@ -128,7 +128,7 @@ anyWarehouse('a full answer', (open) => {
       select r.id, r.run_id, r.sync, r.endpoint, r.request_key, r.body - 'count', 12, 0, 0, false, now()
       from sluice_ops.requests r where r.state = 'missing'`.execute(warehouse.db);
     expect((await boundsIn(scene)).status).toEqual([0, []]);
-    await revertTo(warehouse, '0022_slices');
+    await revertTo(warehouse, '0022_slices_and_alerts');
     await migrate(warehouse, 'up');
     expect(await select(warehouse, extents)).toEqual(truncated);
   });

@@ -1,6 +1,6 @@
 /**
- * Slices that the sync no longer requests. Removes the slices of answers 412: they read nothing, and hid lower bounds that
- * earlier answers had shown.
+ * Slices that the sync no longer requests, and the config of each alert. Removes the slices of answers 412: they read
+ * nothing, and hid lower bounds that earlier answers had shown.
  */
 import { type Kysely, sql } from 'kysely';
 
@@ -8,6 +8,7 @@ export const schema = 'operations';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table "coverage" add column "former" boolean`.execute(db);
+  await sql`alter table "alerts" add column "config" text`.execute(db);
   await sql`
     delete from "coverage" c using "requests" r
     where r.id = c.request_id and c.reason is null
@@ -17,5 +18,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 /** What was removed said nothing, so nothing returns. */
 export async function down(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table "alerts" drop column "config"`.execute(db);
   await sql`alter table "coverage" drop column "former"`.execute(db);
 }
