@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import { identitiesOf, profile, taughtIn } from '../flow/names.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const HOUR = 3_600_000;
 
-eachWarehouse('names in answers', (open) => {
+anyWarehouse('names in answers', (open) => {
   it('are those of one entity, with the first and the last time', async () => {
     const scene = await taughtIn(await open(), () => [profile('1', 'alice')]);
     await scene.ask('https://photos.example:443/alice?utm_source=x');

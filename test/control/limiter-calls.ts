@@ -1,4 +1,5 @@
-/** Doors in a test that open when it says so, and waits without a clock. */
+/** Doors in a test that open when it says so, and waits for what happens elsewhere. */
+import { vi } from 'vitest';
 
 export interface Door {
   readonly open: () => void;
@@ -11,11 +12,7 @@ export function door(): Door {
   return { open: resolve, opened: promise };
 }
 
-/** Resolves when the condition holds, and lets other work run meanwhile; gives up after very many turns of the event loop. */
+/** Resolves when the condition holds; fails with the test if it never does. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 200_000; turn += 1) {
-    if (await condition()) return;
-    await new Promise(setImmediate);
-  }
-  throw new Error('waited in vain');
+  await vi.waitUntil(condition, { interval: 1, timeout: 50_000 });
 }

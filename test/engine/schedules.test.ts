@@ -7,12 +7,12 @@ import { syncJob } from '../../src/engine/job.ts';
 import type { Scheduled } from '../../src/engine/jobs.ts';
 import { readEngineStatus } from '../../src/engine/status.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { jobsIn, jobsOf, makeDue, taken } from './due.ts';
 
 const at = (sync: string, cron: string): Scheduled => ({ sync, schedule: { cron, timezone: 'UTC' } });
 
-eachWarehouse('the schedules', (open) => {
+anyWarehouse('the schedules', (open) => {
   it('have the schedules of the config, and leave unchanged ones as they are', async () => {
     const warehouse = await open();
     const first = await jobsOf(warehouse, [at('a', '0 3 * * *'), at('b', '0 4 * * *')]);

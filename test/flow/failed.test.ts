@@ -6,7 +6,7 @@ import { planSync } from '../../src/flow/prepare/plan-sync.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
-import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { BUSY, days, filings } from './filings.ts';
 import { select } from './rows.ts';
@@ -56,7 +56,7 @@ async function plannedFailed(scene: Scene, yaml: string): Promise<number> {
   return tasks;
 }
 
-eachWarehouse('a run of what failed', (open) => {
+anyWarehouse('a run of what failed', (open) => {
   it('sends each failed and unreadable request again, and no other, without max_age', async () => {
     const { failures, respond } = failing(BROKEN);
     const scene = await sceneIn(await open(), { respond });

@@ -7,7 +7,7 @@ import { canonicalJson, digestOf } from '../../src/service/canonical-json.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { acquireLease, syncLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { BUSY, filings, range } from './filings.ts';
 import { rowsOf, select } from './rows.ts';
@@ -50,7 +50,7 @@ const arrivedOf = (scene: Scene): { readonly apple: string[]; readonly microsoft
   return { apple: of('AAPL'), microsoft: of('MSFT') };
 };
 
-eachWarehouse('a reset watermark', (open) => {
+anyWarehouse('a reset watermark', (open) => {
   it('makes the next run request again what that input covered, whatever max_age is, and nothing else', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     await scene.sync(TWO);

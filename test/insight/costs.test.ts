@@ -9,7 +9,7 @@ import { priceViews } from '../../src/warehouse/schema/views/prices.ts';
 import { requestCostViews } from '../../src/warehouse/schema/views/request-costs.ts';
 import { syncCostViews } from '../../src/warehouse/schema/views/sync-costs.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { expectCosts, expectReconciled, sum } from './cost-agreement.ts';
 import { BEGAN, DAY_MS, fill, histories, machinery, type Request, type Row, writeHistory } from './cost-history.ts';
 import { charged, chargedFailures, dayOf } from './cost-sums.ts';
@@ -51,7 +51,7 @@ const logged = (place: number, more: Partial<Row>): Row => ({
   ...more,
 });
 
-eachWarehouse('costs', (open) => {
+anyWarehouse('costs', (open) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     warehouse = await open();

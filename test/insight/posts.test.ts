@@ -1,10 +1,10 @@
 /** Posts in views: whose they are, and what their counts add up to. */
 import { expect, it } from 'vitest';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { BEGAN, fill, machinery } from './cost-history.ts';
 
-eachWarehouse('posts', (open) => {
+anyWarehouse('posts', (open) => {
   it('inside a profile count for the profile that was requested, once for all its names', async () => {
     const warehouse = await open();
     const row = machinery(BEGAN);

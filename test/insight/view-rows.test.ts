@@ -6,7 +6,7 @@ import { currentLowerBounds } from '../../src/ledger/coverage.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const SEEN = '2026-03-06T12:00:00.000Z';
 
@@ -21,7 +21,7 @@ interface Slice {
   readonly isCut: boolean;
 }
 
-eachWarehouse('views of rows made by hand', (open) => {
+anyWarehouse('views of rows made by hand', (open) => {
   const root = {
     _first_seen_at: SEEN,
     _changed_at: SEEN,

@@ -10,7 +10,7 @@ import { tables } from '../../src/warehouse/schema/tables.ts';
 import { views } from '../../src/warehouse/schema/views/views.ts';
 import { select } from '../flow/rows.ts';
 import { runQuickstart } from '../support/quickstart.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 /**
  * Views that the quickstart fills only when a forecast was made, when syncs have tags or checks, when something went wrong, or
@@ -61,7 +61,7 @@ describe('views', () => {
   });
 });
 
-eachWarehouse('views after the quickstart', (open) => {
+anyWarehouse('views after the quickstart', (open) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     warehouse = await open();

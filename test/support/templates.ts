@@ -32,9 +32,20 @@ async function dataOf(migrated: boolean): Promise<Blob> {
   const pglite = await (migrated ? openPGlite(await embeddedTemplate(false)) : PGlite.create());
   const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
   if (migrated) await migrate({ kind: 'embedded', schema: SCHEMA, ops: `${SCHEMA}_ops`, db }, 'up');
+  else await dropTemplates(pglite);
+  // Only a segment of the log that has not been written to is copied with the data.
+  await pglite.exec('set wal_recycle = off; select pg_switch_wal(); checkpoint');
   const data = await pglite.dumpDataDir('none');
   await pglite.close();
   return data;
+}
+
+/** Removes the databases that only `create database` copies: they are half of the files, and opening a copy writes each. */
+async function dropTemplates(pglite: PGlite): Promise<void> {
+  for (const name of ['template0', 'template1']) {
+    await pglite.exec(`alter database ${name} is_template false`);
+    await pglite.exec(`drop database ${name}`);
+  }
 }
 
 /** Puts a migrated embedded warehouse without rows into a folder that does not exist yet. Creating one takes 5 s. */

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 import { runQuickstart } from '../support/quickstart.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { ask, type Console, linksOf, openConsole, textOf } from './open-console.ts';
 
 const AREAS = ['/', '/runs', '/requests', '/costs', '/coverage', '/quarantine', '/tables', '/sql', '/plan'];
@@ -37,7 +37,7 @@ async function everyPage(console: Console): Promise<ReadonlyMap<string, string>>
   return seen;
 }
 
-eachWarehouse('the console', (openWarehouse, kind) => {
+anyWarehouse('the console', (openWarehouse, kind) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     const opened = await openWarehouse();

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { NewAnswer, NewRequest } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const PLANNED = new Date('2024-05-01T00:00:00Z');
 const RECEIVED = new Date('2024-05-01T00:01:00Z');
@@ -70,7 +70,7 @@ async function enter(
   return id;
 }
 
-eachWarehouse('sync_inputs', (open) => {
+anyWarehouse('sync_inputs', (open) => {
   it('says how each input ended', async () => {
     const warehouse = await open();
     const cases: readonly (readonly [string, Partial<NewRequest>, Partial<NewAnswer>?])[] = [

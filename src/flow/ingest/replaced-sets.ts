@@ -24,10 +24,9 @@ export type ReplacedSetMarker = (answers: readonly AnswerToLoad[]) => Promise<re
 
 /**
  * Returns a function that marks answers whose set the loader replaced with a newer answer: a loaded and complete one to
- * the same request, or to one for the same set. Such a request may differ in its count, and in fields that do not name the
- * owner. For an endpoint that only adds to a set, these are the
- * answers of the endpoint that lists the set. Sets that name a sync are replaced by answers for this sync alone. How
- * lists were requested is read once, when it is first needed.
+ * the same request, or to one for the same set. Such a request may differ in its count, and in fields that do not name
+ * the owner. For an endpoint that only adds to a set, these are the answers of the endpoint that lists the set. Sets that
+ * name a sync are replaced by answers for this sync alone. How lists were requested is read once, when it is first needed.
  */
 export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): ReplacedSetMarker {
   let lists: RequestedLists | undefined;
