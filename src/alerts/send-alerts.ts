@@ -1,10 +1,11 @@
 /** Records alerts after runs and delivers them: each once when it is raised and once when it is cleared. */
-import type { Config } from '../config/definition.ts';
+import type { Config, SyncDefinition } from '../config/definition.ts';
 import {
   type AlertChannel,
   returnUnsent,
   type AlertCondition,
   clearEndedPeriods,
+  clearRemovedSyncs,
   recordCondition,
   recordSent,
   takeUnsent,
@@ -40,6 +41,11 @@ export interface AlertEffects extends DeliveryEffects {
   readonly scheduledPoints?: (() => Promise<readonly ScheduledPoints[]>) | 'elsewhere';
 }
 
+/** The config whose alerts are sent. */
+export interface AlertConfig extends Pick<Config, 'alerts' | 'budget' | 'file'> {
+  readonly syncs: readonly Pick<SyncDefinition, 'name'>[];
+}
+
 export type AlertDatabase = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
 /** Which steps succeeded. */
@@ -55,7 +61,7 @@ export interface AlertsResult {
  * throws: an error becomes a notice, because alerts must not change how the runs ended.
  */
 export async function sendAlerts(
-  config: Pick<Config, 'alerts' | 'budget'>,
+  config: AlertConfig,
   warehouse: AlertDatabase,
   { syncs }: { readonly syncs: readonly EndedSync[] },
   effects: AlertEffects,
@@ -67,8 +73,9 @@ export async function sendAlerts(
   try {
     const ops = operationsOf(warehouse);
     for (const condition of await conditionsOf({ alerts, budget }, warehouse, syncs, effects))
-      await recordCondition(ops, condition, effects.now());
+      await recordCondition(ops, condition, config.file, effects.now());
     await clearEndedPeriods(ops, effects.now());
+    await clearRemovedSyncs(ops, config, effects.now());
     isRecorded = true;
     const channels = channelsOf(alerts, effects);
     const refused = new Set<AlertChannel>();

@@ -1,7 +1,6 @@
 /** Delivers the alerts of a long-running process: after each run, and again until every channel accepted them. */
-import type { Config } from '../config/definition.ts';
 import type { EndedSync } from './conditions.ts';
-import { sendAlerts, type AlertEffects, type AlertDatabase } from './send-alerts.ts';
+import { type AlertConfig, sendAlerts, type AlertEffects, type AlertDatabase } from './send-alerts.ts';
 
 export interface AlertSender {
   /** Queues the end of a sync: its alerts are recorded and delivered after earlier ones. Returns immediately. */
@@ -18,11 +17,7 @@ const FIRST_AGAIN_MS = 60_000;
 const LONGEST_AGAIN_MS = 3_600_000;
 
 /** A sender for the alerts that the config enables. */
-export function openAlertSender(
-  config: Pick<Config, 'alerts' | 'budget'>,
-  warehouse: AlertDatabase,
-  effects: AlertEffects,
-): AlertSender {
+export function openAlertSender(config: AlertConfig, warehouse: AlertDatabase, effects: AlertEffects): AlertSender {
   const closed = new AbortController();
   /** The last end of each sync whose conditions are not recorded yet. */
   const unrecorded = new Map<string, EndedSync>();

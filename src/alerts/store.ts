@@ -1,6 +1,7 @@
 /** The states of alerts. Whichever process notices a change, each alert is raised once and cleared once, and is due until it is delivered. */
 import { type Selectable, sql } from 'kysely';
 import { periodAt } from '../control/budget/spending-period.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 type Row = Selectable<OpsDatabase['alerts']>;
@@ -49,8 +50,11 @@ const STATE = [
   'command_at as commandAt',
 ] as const;
 
-/** Writes the condition. An alert that was raised already, since `from`, keeps its start and is not delivered again. */
-export async function recordCondition(ops: Ops, condition: AlertCondition, now: Date): Promise<void> {
+/**
+ * Writes the condition, which a run of this config file found. An alert that was raised already, since `from`, keeps its
+ * start and is not delivered again.
+ */
+export async function recordCondition(ops: Ops, condition: AlertCondition, config: string, now: Date): Promise<void> {
   const { sync, kind, because, next, runId: run_id, isRaised, from = null } = condition;
   if (isRaised) {
     const wasRaised = sql<boolean>`alerts.state = 'raised' and (${from}::timestamptz is null or alerts.since >= ${from})`;
@@ -58,7 +62,7 @@ export async function recordCondition(ops: Ops, condition: AlertCondition, now: 
       sql<T>`case when ${wasRaised} then ${sql.ref(`alerts.${column}`)} else ${initial}::timestamptz end`;
     await ops
       .insertInto('alerts')
-      .values({ sync, kind, state: 'raised', since: now, because, next, run_id })
+      .values({ sync, kind, state: 'raised', since: now, because, next, run_id, config })
       .onConflict((conflict) =>
         conflict.columns(['sync', 'kind']).doUpdateSet({
           state: 'raised',
@@ -66,6 +70,7 @@ export async function recordCondition(ops: Ops, condition: AlertCondition, now: 
           because,
           next,
           run_id,
+          config,
           tried_at: kept('tried_at', null),
           webhook_at: kept('webhook_at', null),
           command_at: kept('command_at', null),
@@ -88,6 +93,23 @@ export async function clearEndedPeriods(ops: Ops, now: Date): Promise<void> {
       .where('sync', 'like', `%.per\\_${length} %`)
       .where('since', '<', periodAt(now, length).from)
       .execute();
+}
+
+/**
+ * Clears the alerts of syncs that the config no longer has. Another config may use the same schema, so only alerts of
+ * runs of this file are cleared, and those of earlier versions, which did not record the file.
+ */
+export async function clearRemovedSyncs(
+  ops: Ops,
+  { file, syncs }: { readonly file: string; readonly syncs: readonly { readonly name: string }[] },
+  now: Date,
+): Promise<void> {
+  const names = arrayLiteral(syncs.map(({ name }) => name));
+  await clearAlerts(ops, { because: 'the config no longer has the sync', next: null, runId: null }, now)
+    .where('kind', 'not in', ['budget', 'forecast'])
+    .where('sync', '<>', sql<string>`all(${names}::text[])`)
+    .where((eb) => eb.or([eb('config', 'is', null), eb('config', '=', file)]))
+    .execute();
 }
 
 /** The update that clears raised alerts; the caller says which. */

@@ -19,7 +19,7 @@ const MOST_BYTES = 10_000_000;
  * neither.
  */
 export async function configAt(context: Context, config: Config, against: string): Promise<Config> {
-  if (existsSync(against)) return readConfig(context, against);
+  if (existsSync(against)) return readConfig(context, against, []);
   const files = await filesAt(config.file, against);
   const { loadConfig } = await import('../config/load.ts');
   const found = await loadConfig(config.file, context.env, files).catch((error: unknown) => {

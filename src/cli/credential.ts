@@ -9,11 +9,11 @@ export function requireUsable({ unusable }: Config, settings: readonly OptionalS
 }
 
 /**
- * Throws a CredentialError if the config has no token. Throws a ConfigError if the variable of the token has no valid
- * value, or that of the webhook, because commands that send requests also send alerts.
+ * Throws a CredentialError if the config has no token. Throws a ConfigError if the variable of the token or of the address
+ * has no valid value, or that of the webhook, because commands that send requests also send alerts.
  */
 export function requireToken(config: Config): void {
-  requireUsable(config, ['service.token', 'alerts.webhook']);
+  requireUsable(config, ['service.url', 'service.token', 'alerts.webhook']);
   const { file, service } = config;
   if (service.token) return;
   throw new CredentialError(`no token: service.token of ${file} is empty`, {

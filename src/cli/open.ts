@@ -2,25 +2,33 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
+import type { OptionalSetting } from '../config/optional.ts';
 import { embeddedFolder } from '../config/values/paths.ts';
 import { UsageError } from '../errors.ts';
 import { passwordsIn } from '../telemetry/redact-secrets.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
+import { requireUsable } from './credential.ts';
 import { packageFolder } from './package.ts';
 
 /**
  * The config that the flag, the environment or the working directory names. Its secrets are redacted from now on. Throws a
- * UsageError if it is not valid, also if a check names a column that is not declared.
+ * UsageError if it is not valid, also if a check names a column that is not declared or one of the needed settings has no
+ * value.
  */
-export async function readConfig(context: Context, flag: string | undefined): Promise<Config> {
+export async function readConfig(
+  context: Context,
+  flag: string | undefined,
+  needed: readonly OptionalSetting[] = ['warehouse.url'],
+): Promise<Config> {
   const [{ configPath }, { loadConfig }] = await Promise.all([
     import('../config/find.ts'),
     import('../config/load.ts'),
   ]);
   const config = await loadConfig(configPath(flag, context.env, existsSync), context.env);
   registerSecrets(context, config);
+  requireUsable(config, needed);
   await assertColumns(config);
   context.log.debug('config', { file: config.file });
   return config;

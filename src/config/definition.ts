@@ -27,7 +27,7 @@ export interface Config {
   readonly unusable?: UnusableSettings;
 }
 
-/** These settings are undefined in the config. Commands that use one of them throw the error. */
+/** These settings have no usable value in the config. Commands that use one of them throw the error. */
 export interface UnusableSettings {
   readonly settings: readonly OptionalSetting[];
   readonly error: ConfigError;

@@ -7,7 +7,7 @@ import { ConfigError, type Problem, problemAt, type ReportProblem } from './docu
 import { type SourceFile, WHOLE_FILE } from './document/source.ts';
 import { entryOf, type MapTree, type ScalarTree } from './document/tree.ts';
 import { treeOfYaml } from './document/yaml.ts';
-import { type OptionalProblem, optionalSetting, withoutRefused } from './optional.ts';
+import { type OptionalProblem, type OptionalReading, optionalReading, withoutRefused } from './optional.ts';
 import { readSource } from './read-source.ts';
 import { type Env, resolveTree } from './resolve.ts';
 
@@ -57,19 +57,18 @@ export async function readConfigFiles(
     seen.add(resolve(file));
     const written = treeOfYaml(source, report);
     if (!written) return;
-    const reportOptional = (keys: readonly string[]): ReportProblem | undefined => {
-      const setting = isMain ? optionalSetting(keys) : undefined;
-      if (!setting) return undefined;
-      return (span, message) => {
-        optional.push({ setting, ...problemAt(source, span, message) });
-      };
-    };
+    const readingOf = (keys: readonly string[]): OptionalReading | undefined =>
+      isMain
+        ? optionalReading(keys, (setting, span, message) => {
+            optional.push({ setting, ...problemAt(source, span, message) });
+          })
+        : undefined;
     const resolved = await resolveTree(isMain ? withDefaults(written) : written, env, {
       source,
       report,
-      reportOptional,
+      readingOf,
     });
-    const tree = withoutRefused(resolved, reportOptional);
+    const tree = withoutRefused(resolved, readingOf);
     if (tree.kind !== 'map') {
       const keys = isMain ? 'service, warehouse and syncs' : 'syncs and include';
       return report(WHOLE_FILE, `${isMain ? 'a config' : 'an included file'} is a mapping with the keys ${keys}`);

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { interpolate, type TemplatePart, parseTemplate, type Variable, variablesOf } from './document/interpolate.ts';
 import type { ReportProblem } from './document/problem.ts';
 import type { SourceFile, Span } from './document/source.ts';
-import type { ScalarTree, Tree } from './document/tree.ts';
+import type { Tree } from './document/tree.ts';
+import type { OptionalReading } from './optional.ts';
 import { unstorable } from './document/yaml.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -18,12 +19,12 @@ const LONGEST_SECRET = 65_536;
 export interface ResolveOptions {
   readonly source: SourceFile;
   readonly report: ReportProblem;
-  /** What reports the problems of variables in a setting that may be absent; undefined for any other setting. */
-  readonly reportOptional: (path: readonly string[]) => ReportProblem | undefined;
+  /** How a setting is read that some commands do without; undefined for any other setting. */
+  readonly readingOf: (path: readonly string[]) => OptionalReading | undefined;
 }
 
 /**
- * The tree with every variable filled in. A setting that may be absent becomes null if it is only an unset `${VAR}`, or
+ * The tree with every variable filled in. An optional setting has no value if it is only an unset `${VAR}` and may be, or
  * if a problem of its variables was reported.
  */
 export async function resolveTree(tree: Tree, env: Env, options: ResolveOptions): Promise<Tree> {
@@ -79,11 +80,11 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
     context.report(tree.span, parts.malformed);
     return { ...tree, hasProblem: true };
   }
-  const reportOptional = context.reportOptional(path);
+  const optional = context.readingOf(path);
   const refuse = (message: string, name?: string): Tree => {
-    const report = reportOptional ?? context.report;
+    const { report } = optional ?? context;
     report(name === undefined ? tree.span : spanOfVariable(context.source, tree.span, name), message);
-    return reportOptional ? absent(tree) : { ...tree, hasProblem: true };
+    return optional?.without(tree) ?? { ...tree, hasProblem: true };
   };
   const names = variablesOf(parts);
   for (const name of names) {
@@ -92,8 +93,8 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
   }
   const filled = interpolate(parts, (name) => plainValue(context.values.get(name)));
   if ('unset' in filled) {
-    const mayBeUnset = isAlone(parts) && filled.unset.message === undefined && reportOptional !== undefined;
-    return mayBeUnset ? absent(tree) : refuse(unsetMessage(filled.unset), filled.unset.name);
+    const mayBeUnset = isAlone(parts) && filled.unset.message === undefined && optional?.mayBeUnset === true;
+    return mayBeUnset ? optional.without(tree) : refuse(unsetMessage(filled.unset), filled.unset.name);
   }
   const problem = unstorable(filled.text);
   if (problem !== undefined) return refuse(`${names.map((it) => `\${${it}}`).join(', ')}: ${problem}`);
@@ -101,8 +102,6 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
   return { ...tree, value: filled.text, text: filled.text, isUntyped, variables: names };
 }
 
-/** The scalar without a value. */
-export const absent = (tree: ScalarTree): ScalarTree => ({ ...tree, value: null, text: '' });
 const isAlone = (parts: readonly TemplatePart[]): boolean => parts.length === 1;
 const plainValue = (value: Value | undefined): string | undefined =>
   value && 'value' in value ? value.value : undefined;

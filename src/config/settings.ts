@@ -57,7 +57,7 @@ const isWarehouse = (text: string): boolean =>
 // The operations schema appends `_ops`, and Postgres truncates names to 63 bytes.
 const SCHEMA = 'allowed are at most 59 lower-case letters, digits and _, beginning with a letter, not with pg_';
 
-const warehouse = z
+export const warehouse = z
   .strictObject({
     url: z
       .string({ error: WAREHOUSE })

@@ -127,7 +127,7 @@ export interface CurrentLowerBound extends LowerBound {
 
 /**
  * Returns the slices that are currently lower bounds, of one sync or of all, newest first. A slice is one no longer if
- * a later answer covers it and was not full, or if it was split since.
+ * a later answer covers it and was not full, if it was split since, or if the sync no longer requests it.
  */
 export async function currentLowerBounds(ops: Ops, sync?: string): Promise<CurrentLowerBound[]> {
   const named = await ops
@@ -224,6 +224,7 @@ function newestBounds(db: QueryCreator<OpsDatabase>, endpoint: string, sync: str
     .select([question.as('question'), firstDay.as('first_day'), lastDay.as('last_day')])
     .where('c.endpoint', '=', endpoint)
     .where('c.reason', 'is not', null)
+    .where('c.former', 'is', null)
     .where(isSync)
     .$if(sync !== undefined, (all) => all.where('c.sync', '=', sync ?? ''))
     .where((eb) =>

@@ -147,8 +147,8 @@ function readItem(
       if (row) rows.push([seen.resource, row]);
     },
     addNested: (inner, value, via, index) => {
-      if (depth >= DEEPEST_NESTING) throw new RangeError(`nested deeper than ${DEEPEST_NESTING} posts`);
-      if (!isObject(value)) return undefined;
+      // A value without a row stays with the row around it.
+      if (depth >= DEEPEST_NESTING || !isObject(value)) return undefined;
       if (isTombstone(value)) {
         readRemains(inner, value, scopeOf(depth + 1, muted));
         return undefined;
@@ -186,7 +186,7 @@ function readItem(
   return undefined;
 }
 
-/** Deeper reposts of reposts do not occur in real data, but they could overflow the stack. */
+/** Deeper reposts of reposts do not occur in real data and could overflow the stack, so they get no rows of their own. */
 const DEEPEST_NESTING = 50;
 
 /** The row of an entity, or the reason why it has none. */

@@ -7,7 +7,7 @@ import { channelsOf } from '../../src/alerts/channels.ts';
 import { forecastCondition, quarantineConditions, runConditions } from '../../src/alerts/conditions.ts';
 import { type AlertPayload, payloadOf, testPayload } from '../../src/alerts/payload.ts';
 import { openAlertSender } from '../../src/alerts/sender.ts';
-import { sendAlerts, type AlertEffects } from '../../src/alerts/send-alerts.ts';
+import { type AlertConfig, sendAlerts, type AlertEffects } from '../../src/alerts/send-alerts.ts';
 import { ALERT_KINDS } from '../../src/config/alerts.ts';
 import type { AlertSettings } from '../../src/config/definition.ts';
 import { Secret } from '../../src/config/values/secret.ts';
@@ -63,6 +63,11 @@ describe('of the end of a run', () => {
     ['stopped by a signal', ended({ state: 'interrupted', exitCode: 5, error: 'stopped by a signal' })],
   ])('no alert is raised when it was %s', (_how, summary) => expect(runConditions([summary])).toEqual([]));
 });
+
+const CONFIG: Omit<AlertConfig, 'alerts' | 'budget'> = {
+  file: '/sluice.yaml',
+  syncs: ['pages', 'costs', 'a', 'b', 'c'].map((name) => ({ name })),
+};
 
 const settings = (more: Partial<AlertSettings>): AlertSettings => ({
   webhook: undefined,
@@ -151,9 +156,14 @@ eachWarehouse('alerts', (openWarehouse) => {
       await sql`delete from ${sql.id(warehouse.ops, table)}`.execute(warehouse.db);
   });
 
-  const tell = (syncs: readonly SyncSummary[], more: Partial<AlertSettings> = {}, with_: Partial<AlertEffects> = {}) =>
+  const tell = (
+    syncs: readonly SyncSummary[],
+    more: Partial<AlertSettings> = {},
+    with_: Partial<AlertEffects> = {},
+    config: Partial<AlertConfig> = {},
+  ) =>
     sendAlerts(
-      { alerts: settings({ webhook: new Secret(hooks.url), ...more }), budget: { keep: 100 } },
+      { ...CONFIG, ...config, alerts: settings({ webhook: new Secret(hooks.url), ...more }), budget: { keep: 100 } },
       warehouse,
       { syncs },
       effects(with_),
@@ -237,6 +247,22 @@ eachWarehouse('alerts', (openWarehouse) => {
       ['failed', 'cleared'],
       ['out_of_points', 'cleared'],
     ]);
+  });
+
+  it('of a sync that the config no longer has are cleared by the next run of the config, and not by another config', async () => {
+    const names = (...all: string[]) => ({ syncs: all.map((name) => ({ name })) });
+    await tell([FAILED]);
+    await tell([{ ...FAILED, sync: 'costs' }]);
+    await tell([ended({ sync: 'other' })], {}, {}, { file: '/elsewhere.yaml', ...names('other') });
+    expect(kinds()).toEqual([
+      ['failed', 'raised'],
+      ['failed', 'raised'],
+    ]);
+    await tell([ended({ sync: 'renamed' })], {}, { now: () => LATER }, names('renamed', 'costs'));
+    expect(hooks.taken.slice(2).map(({ body }) => body)).toMatchObject([
+      { kind: 'failed', state: 'cleared', sync: 'pages', because: 'the config no longer has the sync' },
+    ]);
+    expect(await listAlerts(operationsOf(warehouse), 'active')).toMatchObject([{ sync: 'costs', kind: 'failed' }]);
   });
 
   it('only what the config wants is judged', async () => {
@@ -417,7 +443,7 @@ eachWarehouse('alerts', (openWarehouse) => {
           signal?.addEventListener('abort', () => reject(new Error('ended')));
         }
       });
-    const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
+    const config = { ...CONFIG, alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
     const teller = openAlertSender(config, place, effects({ sleep }));
     const nextWait = async (count: number): Promise<void> => {
       await expect.poll(() => waits.length).toBe(count);
@@ -440,7 +466,7 @@ eachWarehouse('alerts', (openWarehouse) => {
 
   it('a warehouse that fails is a notice too', async () => {
     const broken = { ...warehouse, ops: 'nowhere' };
-    const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
+    const config = { ...CONFIG, alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
     expect(await sendAlerts(config, broken, { syncs: [FAILED] }, effects())).toEqual({
       isRecorded: false,
       isDelivered: false,

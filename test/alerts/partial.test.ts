@@ -19,10 +19,10 @@ const CUT = '[{"@type":"@pronet_group","urn":{';
 async function activeAfter(scene: Scene, more: SyncMore = {}): Promise<unknown> {
   scene.clock.advance(1000);
   const summary = await scene.sync(GROUPS, more);
-  const { alerts } = await configOf(`alerts: { command: ["true"] }\n${GROUPS}`, scene.sandbox.url);
+  const config = await configOf(`alerts: { command: ["true"] }\n${GROUPS}`, scene.sandbox.url);
   const { now, sleep } = scene.clock;
   const effects = { now, sleep, env: process.env, redact: (text: string) => text, onNotice: () => undefined };
-  await sendAlerts({ ...(alerts && { alerts }), budget: {} }, scene.warehouse, summary, effects);
+  await sendAlerts(config, scene.warehouse, summary, effects);
   const active = await listAlerts(operationsOf(scene.warehouse), 'active');
   const kinds = active.map(({ kind }) => kind).filter((kind) => ['failed', 'partial'].includes(kind));
   return { exitCode: only(summary).exitCode, kinds };

@@ -185,6 +185,32 @@ describe('after a sync', () => {
     expect(sandbox.requests()).toHaveLength(before);
   });
 
+  it('needs an address only for commands that use it', async () => {
+    const config = join(folder, 'addresses.yaml');
+    await writeFile(
+      config,
+      'service: { url: "${API_URL:?ask the platform team}", token: "${API_TOKEN:?ask the platform team}" }\n' +
+        'warehouse: { url: "${WAREHOUSE:?ask the platform team}" }\n' +
+        'syncs: { groups: { endpoint: pronet.group, for_each: { group: ["1"] } } }\n',
+    );
+    const env = { SLUICE_CONFIG: config, CI: '1' };
+    for (const words of [['describe', 'groups'], ['dbt'], ['schedule', '--explain']])
+      expect([words, await sluice(words, { env })]).toMatchObject([words, { code: 0 }]);
+    const read = [['query', 'select 1 as one'], ['migrate', 'status'], ['status'], ['costs'], ['plan']];
+    for (const words of [...read, ['schedule'], ['sync'], ['check']]) {
+      const { code, out, err } = await sluice(words, { env });
+      expect([words, code]).toEqual([words, 2]);
+      expect(`${out}${err}`).toMatch(/addresses\.yaml:2:\d+: the variable WAREHOUSE is not set: ask/);
+    }
+    const there = { ...env, WAREHOUSE: database.url };
+    for (const words of read) expect([words, await sluice(words, { env: there })]).toMatchObject([words, { code: 0 }]);
+    for (const words of [['sync'], ['schedule'], ['check'], ['plan', '--output', join(folder, 'plan.json')]]) {
+      const { code, out, err } = await sluice(words, { env: { ...there, API_TOKEN: 't' } });
+      expect([words, code]).toEqual([words, 2]);
+      expect(`${out}${err}`).toMatch(/addresses\.yaml:1:\d+: the variable API_URL is not set: ask the platform team/);
+    }
+  });
+
   it('refuses only commands that send alerts if the file of the webhook can’t be read', async () => {
     const config = join(folder, 'alerts.yaml');
     await writeFile(

@@ -111,6 +111,7 @@ describe('the example', () => {
       'default',
       'minimum',
       'maximum',
+      'exclusiveMaximum',
       'exclusiveMinimum',
       'propertyNames',
       'minLength',

@@ -410,7 +410,6 @@ syncs:
       "select filters ->> 'user' as user, returned::int, complete, reason from sluice_ops.coverage order by id",
     );
     expect(slices).toEqual([
-      { user: 'gone', returned: 0, complete: false, reason: null },
       { user: 'odd', returned: 0, complete: false, reason: expect.stringContaining('could not be read') as string },
     ]);
   });

@@ -366,6 +366,31 @@ syncs:
   microbloggers: { endpoint: microblog.user, for_each: { user: [river_coffee] } }
 `;
 
+/** Profiles of two networks with the same digits as ids. */
+const SAME_DIGITS = `${service()}
+syncs:
+  microbloggers: { endpoint: microblog.user, for_each: { user: [writer] } }
+  photographers: { endpoint: photoshare.user, for_each: { user: ["90417733"] } }
+  photos: { endpoint: photoshare.user.posts, for_each: { user: ["90417733"] }, request: { count: 12 } }
+`;
+
+const respondWithSameDigits: Respond = ({ endpoint }) => {
+  if (endpoint === 'microblog.user')
+    return { body: [{ rest_id: '90417733', alias: 'writer', name: 'Wren Abernathy', location: 'Oslo' }] };
+  const profile = { id: '90417733', alias: 'finch', biography: 'my number is 90417733', badge: { id: 90417733 } };
+  return { body: [endpoint === 'photoshare.user' ? profile : { id: '5', text: 'by 90417733', user: profile }] };
+};
+
+/** Requests whose texts hold the name of a profile among other words. */
+const AROUND = `${service()}
+syncs:
+  photographers: { endpoint: photoshare.user, for_each: { user: [river_coffee] } }
+  photos:
+    endpoint: photoshare.user.posts
+    for_each: { user: ["mailto:river_coffee@mail.example", river_coffee@mail.example, "mailto:90417733@mail.example", other] }
+    request: { count: 12 }
+`;
+
 /** A person with a short alias, whom unknown fields of others describe: a person, and a member of a group. */
 const UNKNOWN = `${service()}
 syncs:
@@ -400,7 +425,7 @@ const respondWithSchool = (endpoint: string): ReturnType<Respond> => {
 
 it('an erasure changes every text that the digests which it leaves would change', () => {
   const names = new Map([['url', new Set(['https://p.example/acme_labs/'])]]);
-  const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, 'gone');
+  const { forgotten } = searchFor(targetOf('photoshare_users', ['90417733125']), names, names, new Set(), 'gone');
   expect(forgotten.scrub('see http://p.example/acme_labs/reels')).toBe('see http://gone/reels');
 });
 
@@ -664,6 +689,57 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     await forgetIn(scene, await entityIn(warehouse, 'photoshare_users', "alias = 'river_coffee'"));
     expect(await bridge()).toEqual([]);
+  }, 120_000);
+
+  it('keeps an entity of another network whose id has the same digits', async () => {
+    const scene = await sceneIn(await open(), { respond: respondWithSameDigits });
+    const { warehouse } = scene;
+    expect((await scene.sync(SAME_DIGITS)).exitCode).toBe(0);
+    const others = async () => [
+      await select(warehouse, 'select * from sluice.photoshare_users'),
+      await select(warehouse, 'select * from sluice.photoshare_user_posts'),
+      await select(warehouse, 'select id, text from sluice.photoshare_posts'),
+      await select(
+        warehouse,
+        "select request_key, body, input from sluice_ops.requests where sync like 'photo%' order by id",
+      ),
+    ];
+    const before = await others();
+
+    await forgetIn(scene, { table: 'microblog_users', key: ['90417733'] });
+
+    expect(await tracesOf(warehouse, ['writer', 'Wren Abernathy'])).toEqual([]);
+    expect(await others()).toEqual(before);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await others()).toEqual(before);
+    await forgetIn(scene, { table: 'photoshare_users', key: ['90417733'] });
+    expect(await tracesOf(warehouse, ['90417733'])).toEqual([]);
+  }, 120_000);
+
+  it('removes a name among other words of a request from its bridge rows too', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint === 'photoshare.user') return { body: [{ id: '90417733', alias: 'river_coffee' }] };
+        return { body: [{ id: (body as { user: string }).user.includes('@') ? '1' : '2' }] };
+      },
+    });
+    const { warehouse } = scene;
+    expect((await scene.sync(AROUND)).exitCode).toBe(0);
+    const bridge = () => select(warehouse, 'select user_asked, post_id from sluice.photoshare_user_posts order by 1');
+    expect(await bridge()).toHaveLength(4);
+
+    await forgetIn(scene, { table: 'photoshare_users', key: ['90417733'] });
+
+    expect(await tracesOf(warehouse, ['river_coffee', '90417733'])).toEqual([]);
+    const left = await bridge();
+    expect(left).toEqual([
+      { user_asked: expect.stringMatching(/^mailto:sluice-forgotten:\w+@mail\.example$/), post_id: '1' },
+      { user_asked: 'other', post_id: '2' },
+    ]);
+    expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
+    expect(await bridge()).toEqual(left);
   }, 120_000);
 
   it('removes bridge rows of another network if nobody there is known by the name', async () => {

@@ -28,12 +28,17 @@ syncs:
     return { scene, rows: async () => (await select<{ row: string }>(scene.warehouse, rows)).map(({ row }) => row) };
   };
 
+  /** Earlier versions kept entries open that a newer answer replaced. */
+  const reopenQuarantine = ({ warehouse }: Scene): Promise<unknown> =>
+    select(warehouse, 'update sluice_ops.quarantine set resolved_at = null returning id');
+
   it('brings back no row of a list that the newer one removed', async () => {
     const { scene, rows } = await sceneOf([
       { people: { body: [person('a'), person('b'), BROKEN] }, schools: { body: [school('x'), BROKEN] } },
       { people: { body: [person('a')] }, schools: { body: [] } },
     ]);
     expect(await rows()).toEqual(['people a 1']);
+    await reopenQuarantine(scene);
     expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 2, quarantined: 2, written: {} });
     expect(await rows()).toEqual(['people a 1']);
     // A rebuild loads the older answer into empty tables, where no newer one replaced anything.
@@ -103,10 +108,38 @@ ${Object.entries(LISTS)
     ]) {
       const { scene, rows } = await listsIn([first, { count: 5, texts: ['1'] }]);
       expect(await rows()).toEqual(['post 1', 'repost 1', 'school 1']);
+      await reopenQuarantine(scene);
       await scene.replay({ quarantined: first.texts.includes(BROKEN) });
       expect(await rows()).toEqual(['post 1', 'repost 1', 'school 1']);
       await scene.replay({ rebuild: true });
       expect(await rows()).toEqual(['post 1', 'repost 1', 'school 1']);
+    }
+  });
+
+  it('brings back no row of a list that a newer one to a request with another alias of the owner removed', async () => {
+    for (const newer of [['x'], []]) {
+      let majors = ['x', 'y', BROKEN];
+      const scene = await sceneIn(await open(), {
+        respond: () => ({ body: majors.map((major) => (major === BROKEN ? major : school(major))) }),
+      });
+      const schoolsOf = (person: string, count: number, alias = ''): Promise<unknown> =>
+        scene.sync(`${service()}
+syncs:
+  schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:${person}", count: ${count}${alias} } }
+`);
+      await schoolsOf('p', 9, ', alias: first');
+      await schoolsOf('other', 9, ', alias: first');
+      majors = newer;
+      await schoolsOf('p', 5, ', alias: second');
+      const rows = "select user_urn_value || ' ' || major as row from sluice.pronet_user_educations order by 1";
+      const kept = ['other x', 'other y', ...newer.map((major) => `p ${major}`)].map((row) => ({ row }));
+      expect(await select(scene.warehouse, rows)).toEqual(kept);
+
+      expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 2, quarantined: 2 });
+      expect(await select(scene.warehouse, rows)).toEqual(kept);
+      await select(scene.warehouse, "delete from sluice.pronet_user_educations where user_urn_value = 'other'");
+      await scene.replay();
+      expect(await select(scene.warehouse, rows)).toEqual(kept);
     }
   });
 

@@ -6438,7 +6438,7 @@ create view sluice."quarantined_items" (
   "reason" text,
   -- Creation of the entry.
   "created_at" timestamp with time zone,
-  -- Time at which a later load accepted it; null while it is open.
+  -- Time at which a later load accepted it or a later answer replaced it; null while it is open.
   "resolved_at" timestamp with time zone,
   -- Whether it is still in quarantine.
   "is_open" boolean
@@ -6988,7 +6988,7 @@ create view sluice."sync_coverage" (
   "complete_slices" bigint,
   -- Number of slices that may have more items than were returned.
   "lower_bound_slices" bigint,
-  -- Number of slices that were split, or whose last day had not ended.
+  -- Number of slices that were split, whose last day had not ended, or that the sync no longer requests.
   "open_slices" bigint,
   -- Share of complete slices in those that are complete or lower bounds, from 0 to 1; null if there are none.
   "complete_share" double precision,
@@ -7523,7 +7523,7 @@ create view sluice."sync_runs" (
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
--- Newest answer to each requested slice of a sync, with its coverage: one row per slice.
+-- Newest answer to each requested slice of a sync, with its coverage: one row per slice. An answer 412 reads nothing and is none; sync_inputs has it.
 create view sluice."sync_slices" (
   -- Id of the slice.
   "slice_id" bigint,
@@ -7543,7 +7543,7 @@ create view sluice."sync_slices" (
   "returned" bigint,
   -- Number of splits that led to this slice; 0 if it was not split.
   "depth" bigint,
-  -- Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested or its last day had not ended.
+  -- Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested, its last day had not ended, or the sync no longer requests it.
   "extent" text,
   -- Reason why it is a lower bound; null if it is not.
   "reason" text,
@@ -7565,7 +7565,8 @@ create view sluice."sync_slices" (
             coverage.depth,
             coverage.complete,
             coverage.reason,
-            coverage.as_of
+            coverage.as_of,
+            coverage.former
            FROM coverage
           WHERE coverage.sync !~~ '%:%'::text
           ORDER BY coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters, coverage.as_of DESC, coverage.asked DESC, coverage.id DESC
@@ -7627,7 +7628,7 @@ create view sluice."sync_slices" (
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN c.complete THEN 'complete'::text
-                    WHEN c.reason IS NULL THEN 'open'::text
+                    WHEN c.reason IS NULL OR c.former THEN 'open'::text
                     WHEN (c.id IN ( SELECT covered.id
                        FROM covered)) THEN 'open'::text
                     WHEN (EXISTS ( SELECT
@@ -7897,6 +7898,8 @@ create table sluice_ops."alerts" (
   "webhook_at" timestamp with time zone,
   -- The same for the command.
   "command_at" timestamp with time zone,
+  -- Path of the config whose run last showed the condition; null before this was recorded.
+  "config" text,
   constraint "alerts_pkey" primary key ("sync", "kind")
 );
 
@@ -8065,6 +8068,8 @@ create table sluice_ops."coverage" (
   "as_of" timestamp with time zone not null,
   -- Whether the answer was unreadable, so that the content of the slice is unknown.
   "unreadable" boolean default false not null,
+  -- True if the sync, as its newest run defines it, no longer requests the slice; else null.
+  "former" boolean,
   constraint "coverage_pkey" primary key ("id")
 );
 create index "coverage_bounds_idx" on sluice_ops."coverage" using btree (sync) where reason IS NOT NULL;
@@ -8315,7 +8320,7 @@ create table sluice_ops."quarantine" (
   "reason" text not null,
   -- Creation of the entry.
   "created_at" timestamp with time zone not null,
-  -- Time at which a later load accepted it; null while it is open.
+  -- Time at which a later load accepted it or a later answer replaced it; null while it is open.
   "resolved_at" timestamp with time zone,
   constraint "quarantine_pkey" primary key ("id"),
   constraint "quarantine_answer_id_fkey" foreign key ("answer_id") references "answers" ("id") on delete cascade

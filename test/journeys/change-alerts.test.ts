@@ -52,7 +52,12 @@ anyWarehouse('alerts about changes of the service', (open) => {
         scene.warehouse,
         `update sluice_ops.requests set charged = ${points} where charged is null and state = 'loaded'`,
       );
-      await sendAlerts({ alerts, budget: {} }, scene.warehouse, summary, effects);
+      await sendAlerts(
+        { alerts, budget: {}, file: 'sluice.yaml', syncs: summary.syncs.map(({ sync: name }) => ({ name })) },
+        scene.warehouse,
+        summary,
+        effects,
+      );
       return hooks.taken
         .slice(before)
         .map(({ body }) => body as { readonly kind: string; readonly state: string })

@@ -289,7 +289,12 @@ describe('checks', () => {
     const run = async (more = {}) => {
       scene.clock.advance(60_000);
       const summary = await scene.sync(yaml, more);
-      await sendAlerts({ alerts, budget: {} }, scene.warehouse, summary, effects);
+      await sendAlerts(
+        { alerts, budget: {}, file: 'sluice.yaml', syncs: summary.syncs.map(({ sync: name }) => ({ name })) },
+        scene.warehouse,
+        summary,
+        effects,
+      );
     };
     const failing = async () => {
       const { samples } = await readFigures(scene.warehouse, { now: now(), endedSince: now(), tags: [] });

@@ -1,12 +1,15 @@
 /** Full answers whose follow-up failed, as readers of the status, the views and the report see them. */
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
+import { migrate } from '../../src/warehouse/migrate/migrate.ts';
 import { readReport } from '../../src/report/read-report.ts';
 import { filings } from '../flow/filings.ts';
 import { select } from '../flow/rows.ts';
 import { only, type Scene, sceneIn } from '../flow/scene.ts';
 import { answerOf, drawn, filingWorld, itemOf } from '../service/filing-world.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
+import { revertTo } from '../support/revert-to.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
 const FAILED = 'as many items as requested, and a request for more of them failed';
@@ -81,6 +84,53 @@ anyWarehouse('a full answer', (open) => {
       expect(only(await scene.sync(yaml))).toMatchObject({ state: 'complete', truncated: 1 });
       expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
     }
+  });
+
+  it('stays a lower bound if the service later denies the entity, whose own slice then has no answer', async () => {
+    let isGone = false;
+    let most = 12;
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => {
+        const { count, user } = body as { count: number; user: string };
+        const posts = Array.from({ length: 12 }, (_, at) => ({ id: `p${at}`, code: `c${at}`, url: 'u', image: 'i' }));
+        if (user === 'never' || isGone) return { status: 412, body: 'null' };
+        return count > most ? { status: 422, body: '{}' } : { body: posts };
+      },
+    });
+    const yaml = filings('for_each: { user: [many, never] }\n    accept: { rejects: 100% }', '{ count: 12 }').replace(
+      'sec.search.companies',
+      'photoshare.user.posts',
+    );
+    const raised = `${yaml}    raise_count_to: 48\n`;
+    const extents = 'select filters, extent from sluice.sync_slices order by slice_id';
+    const truncated = [{ filters: '{"user": "many"}', extent: 'lower_bound' }];
+
+    await scene.sync(raised);
+    expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
+    isGone = true;
+    await scene.sync(raised);
+    expect(await boundsIn(scene)).toMatchObject({ status: [1, [FAILED]], coverage: [{ n: 1 }], report: 1 });
+    expect(await select(scene.warehouse, extents)).toEqual(truncated);
+
+    isGone = false;
+    most = 48;
+    await scene.sync(yaml);
+    isGone = true;
+    await scene.sync(yaml);
+    expect(await boundsIn(scene)).toMatchObject({ status: [1, [expect.any(String)]], coverage: [{ n: 1 }], report: 1 });
+    expect(await select(scene.warehouse, extents)).toEqual(truncated);
+    const outcomes = "select outcome from sluice.sync_inputs where input like '%never%'";
+    expect(await select(scene.warehouse, outcomes)).toEqual([{ outcome: 'missing' }]);
+
+    // Earlier versions recorded slices for these answers.
+    const { warehouse } = scene;
+    await sql`insert into sluice_ops.coverage (request_id, run_id, sync, endpoint, request_key, filters, asked, returned, depth, complete, as_of)
+      select r.id, r.run_id, r.sync, r.endpoint, r.request_key, r.body - 'count', 12, 0, 0, false, now()
+      from sluice_ops.requests r where r.state = 'missing'`.execute(warehouse.db);
+    expect((await boundsIn(scene)).status).toEqual([0, []]);
+    await revertTo(warehouse, '0022_slices_and_alerts');
+    await migrate(warehouse, 'up');
+    expect(await select(warehouse, extents)).toEqual(truncated);
   });
 
   it('of days of which some failed is a lower bound until a later run reads these days, however it splits them', async () => {

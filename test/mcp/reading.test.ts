@@ -105,13 +105,19 @@ describe('the tools of sluice mcp', () => {
     const client = await scene.serve();
     const before = scene.sandbox.requests().length;
     expect(await client.data('status')).toMatchObject({
+      format: 'status/1',
       syncs: [
         { sync: 'groups', state: 'complete' },
-        { sync: 'profiles', exitCode: 4 },
+        { sync: 'profiles', exitCode: 4, retryable: false },
       ],
     });
-    expect(await client.data('costs', { since: '2026-01-01' })).toMatchObject({ since: '2026-01-01', budgets: [] });
+    expect(await client.data('costs', { since: '2026-01-01' })).toMatchObject({
+      format: 'costs/1',
+      since: '2026-01-01',
+      budgets: [],
+    });
     expect(await client.data('plan')).toMatchObject({
+      format: 'plan/1',
       syncs: [
         { sync: 'groups', requests: 3, most: 3 },
         { sync: 'profiles', requests: 2 },
@@ -224,7 +230,7 @@ describe('the messages of sluice mcp', () => {
   it('contain no password of the database, also if it cannot be reached', async () => {
     const env = { ...scene.env, DATABASE_URL: 'postgres://user:canary-p%40ss@127.0.0.1:9/none' };
     const { client } = await connect(['--verbose'], { cwd: scene.folder, env });
-    expect(await client.refusal('status')).toMatch(/\(exit code 5: transient\)$/);
+    expect(await client.refusal('status')).toMatch(/\(exit code 5: transient; retryable\)$/);
     const { out, err } = await client.end();
     expect(out + err).not.toContain('canary');
   });

@@ -128,7 +128,13 @@ describe('the tool sync', () => {
       true,
       {
         note: expect.stringMatching(/^Exit code 7: another run holds the lease\. .* Wait for the other process\./),
-        untrusted_data: { exitCode: 7, cap: { spent: 0 } },
+        untrusted_data: {
+          format: 'sync/1',
+          exitCode: 7,
+          retryable: true,
+          cap: { spent: 0 },
+          syncs: [{ exitCode: 7, retryable: true }],
+        },
       },
     ]);
     expect(scene.bought()).toBe(0);

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { Secret } from '../../src/config/values/secret.ts';
 import { TransientError, UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { firstWord, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { firstWord, withoutEnd } from '../../src/warehouse/connect/statement-text.ts';
 import { type QueryPart, readInParts } from '../../src/warehouse/connect/query-parts.ts';
 import { retryTransient } from '../../src/warehouse/connect/retry-transient.ts';
 import { startProxy } from '../reliability/proxy.ts';
@@ -300,5 +301,22 @@ describe('the first word', () => {
     ['/*/ select */ delete', 'delete'],
   ])('of %j is %j', (statement, word) => {
     expect(firstWord(statement)).toBe(word);
+  });
+});
+describe('the end of a statement', () => {
+  it.each([
+    ['select 1', 'select 1'],
+    ['select 1 ; -- a; note\n/* and; /* another */ */ ; ', 'select 1'],
+    ['select 1 -- a note;', 'select 1'],
+    ["select '; -- no note'", "select '; -- no note'"],
+    [`select 1 as "; -- it''s";`, `select 1 as "; -- it''s"`],
+    [String.raw`select e'it\'; -- is' ;--`, String.raw`select e'it\'; -- is'`],
+    ['select $$; -- no $ note$$;', 'select $$; -- no $ note$$'],
+    ['select $a$; $b$ -- no note$a$; --$a$', 'select $a$; $b$ -- no note$a$'],
+    ['select a$b$ from c; --$b$', 'select a$b$ from c'],
+    ['select 1; select 2;', 'select 1; select 2'],
+    ["select 'open;", "select 'open"],
+  ])('leaves out what follows the last word of %j', (statement, text) => {
+    expect(withoutEnd(statement)).toBe(text);
   });
 });

@@ -112,8 +112,13 @@ describe('a reader beside the owner of an embedded warehouse', () => {
 
   it('only as many rows are read as were requested', async () => {
     const failing = 'select 6 / (3 - g) as n from generate_series(1, 9) as g; ';
-    const { rows } = await readOnlyQuery(await openToRead(), failing, { mostRows: 2 });
-    expect(rows).toEqual([{ n: 3 }, { n: 6 }]);
+    const warehouse = await openToRead();
+    for (const statement of [failing, `${failing} -- a; note\n/* and another */`]) {
+      const { rows } = await readOnlyQuery(warehouse, statement, { mostRows: 2 });
+      expect(rows).toEqual([{ n: 3 }, { n: 6 }]);
+    }
+    const noted = `${failing.replace('9', '2')} -- a note`;
+    expect((await readOnlyQuery(warehouse, noted)).rows).toEqual([{ n: 3 }, { n: 6 }]);
   });
 
   it('a result in parts is complete, or ends after the most rows, also for a statement that ends in a comment', async () => {

@@ -29,7 +29,7 @@ export const check = command({
     const warnings: string[] = [];
     try {
       const config = await readConfig(context, flag);
-      requireUsable(config, ['service.token', 'alerts.webhook']);
+      requireUsable(config, ['service.url', 'service.token', 'alerts.webhook']);
       warnings.push(...config.warnings);
       checks.push(passed('config', `${config.file}: ${withNoun(config.syncs.length, 'sync')}`));
       await checkAll({ checks, warnings }, config, context);

@@ -30,7 +30,7 @@ export const dbt = command({
   positionals: {},
   examples: [{ line: 'sluice dbt --output models/sluice/sources.yml', about: 'Write the sources into a dbt project.' }],
   run: async ({ config: flag, output, 'warn-after': warnAfterHours = WARN_AFTER_HOURS }, context) => {
-    const { warehouse } = await readConfig(context, flag);
+    const { warehouse } = await readConfig(context, flag, []);
     const { dbtDocument, dbtSources } = await import('../reference/dbt.ts');
     const options = { schema: warehouse.schema, warnAfterHours };
     const text = context.json ? asJson(dbtDocument(options)) : dbtSources(options);

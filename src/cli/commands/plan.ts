@@ -1,11 +1,13 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
+import type { Planned } from '../../flow/forecast/quote-syncs.ts';
 import { command, configOption } from '../command.ts';
+import { requireUsable } from '../credential.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { configFlag } from './plan/config-flag.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
 import { asJson } from '../terminal/json.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
-import { planText } from '../text/plan-text.ts';
+import { planText, type SavedPlanFile } from '../text/plan-text.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
@@ -69,6 +71,8 @@ export const plan = command({
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
     refuseFlags(args);
+    // A saved plan is for one service.
+    if (args.output !== undefined) requireUsable(config, ['service.url']);
     const { against } = args;
     if (against !== undefined) {
       const { comparePlans } = await import('./plan/compare-plans.ts');
@@ -110,12 +114,15 @@ export const plan = command({
     const syncCommand = saved
       ? `sluice sync ${[...configFlag(args), '--plan', shellWord(saved.file)].join(' ')}`
       : syncCommandOf(args);
-    show(context, 'plan/1', { ...made.planned, ...(saved && { saved }) }, () =>
+    show(context, 'plan/1', planResult(made.planned, saved), () =>
       planText(made.planned, { syncCommand, budget: config.budget, saved }, context.out),
     );
     return 0;
   },
 });
+
+/** The plan, with what was saved. */
+export const planResult = (planned: Planned, saved?: SavedPlanFile) => ({ ...planned, ...(saved && { saved }) });
 
 /** The `sluice sync` command with the same names and flags, which sends the planned requests. */
 function syncCommandOf(given: {

@@ -19,7 +19,8 @@ export const quarantine = command({
     'List, show or reload the items and answers that Sluice could not load. Needs no token.\n\n' +
     `- list (the default): show the newest ${LISTED} entries with their position and reason.\n` +
     '- show ID: print one entry with the item as the service sent it.\n' +
-    '- retry: load the stored answers of open entries again, without requests to the service.',
+    '- retry: load the stored answers of open entries again, without requests to the service.\n\n' +
+    'A run resolves entries that a later answer to the same request replaced: an unreadable answer by a readable one, an item by a complete answer without rejects.',
   options: configOption,
   positionals: {
     action: { takes: 'optional', choices: ['list', 'show', 'retry'], about: 'The action.' },

@@ -43,7 +43,7 @@ export const schedule = command({
     { line: 'sluice schedule --redrive pages', about: 'Requeue the jobs of pages that were given up.' },
   ],
   run: async (args, context) => {
-    const config = await readConfig(context, args.config);
+    const config = await readConfig(context, args.config, args.explain ? [] : ['warehouse.url']);
     const { names } = args;
     const unknown = names.find((name) => !config.syncs.some((it) => it.name === name));
     if (unknown !== undefined)

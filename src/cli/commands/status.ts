@@ -78,13 +78,14 @@ export const status = command({
       const { found, now } = await readFullStatus(config, context, { isWatched: watch, withMarks: marks, since });
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
-      show(context, 'status/1', { ...found, syncs: found.syncs.map(withRetryable) }, () =>
-        fullText(found, { ...context, now }),
-      );
+      show(context, 'status/1', statusResult(found), () => fullText(found, { ...context, now }));
       if (!watch || context.out.isOpen?.() === false || !(await waited(context))) return 0;
     }
   },
 });
+
+/** The status with `retryable` beside each exit code. */
+export const statusResult = (found: Found) => ({ ...found, syncs: found.syncs.map(withRetryable) });
 
 /** The interval of `--watch`: short enough for people, and long enough to keep the load on the database low. */
 const WATCH_EVERY_MS = 2000;

@@ -11,6 +11,7 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
+import { markFormerSlices } from '../split/former-slices.ts';
 import type { Invocation } from '../run/invocation.ts';
 import type { CheckedRun } from './checked-run.ts';
 import { allowedBy, evaluate } from './evaluate.ts';
@@ -35,6 +36,7 @@ export async function runChecks(
   if (checks.length === 0) return [];
   const ops = operationsOf(warehouse);
   await retryTransient(() => markFullAnswersWithFailedParts(ops, run), effects);
+  await retryTransient(() => markFormerSlices(ops, ended), effects);
   const read = async () => ({ counters: await readRunCounters(ops, run.id), unread: await unreadableSum(ops, run.id) });
   const facts = await retryTransient(read, effects);
   const checked = { ...ended, ...facts, warehouse, now: effects.now() };

@@ -24,6 +24,7 @@ import {
   type NameRegister,
   type ErasureSearch,
   searchFor,
+  sharedKeyTexts,
   type ErasureTarget,
 } from './target.ts';
 import { eraseFromAnswers } from './answers.ts';
@@ -65,13 +66,14 @@ export async function eraseIn(
   await noteRows(db, warehouse, target, register);
   const done = { touched: new Set<string>(), erased: new Set<string>() };
   const at = now();
+  const shared = await sharedKeyTexts(db, warehouse, target);
   let search: ErasureSearch;
   let requestsAboutEntity: readonly RequestRef[];
   // Stored answers may hold names that the tables never had, so each new name starts another pass.
   for (let known = -1; ; ) {
     const names = await exclusiveNames(db, warehouse, target, register.names, [target.table]);
     const texts = await exclusiveNames(db, warehouse, target, names, rootTables);
-    search = searchFor(target, names, texts, pseudonymOf(digest));
+    search = searchFor(target, names, texts, shared, pseudonymOf(digest));
     requestsAboutEntity = await requestsFor(ops, search);
     if (known === register.size()) break;
     known = register.size();

@@ -205,13 +205,22 @@ export function parentOf(table: Table): RootTable {
 async function eraseTies(
   db: QueryExecutorProvider,
   schema: string,
-  { name, bridge, questionKey, columns }: BridgeTable,
+  { name, bridge, questionKey, columns, key: rowKey }: BridgeTable,
   { target: { table, key }, search: { forgotten } }: ErasedEntity,
   touched: TouchedRows,
 ): Promise<void> {
   const remove = async (where: ReturnType<typeof sql<boolean>>): Promise<void> => {
     const { numAffectedRows } = await sql`delete from ${tableId(schema, name)} where ${where}`.execute(db);
     touched.note(name, Number(numAffectedRows ?? 0n));
+  };
+  /** Another name of the entity among the same words has the same rows. */
+  const rename = async (column: string, text: string, left: string): Promise<void> => {
+    const rest = rowKey.filter((it) => it !== column).map((it) => sql`o.${sql.ref(it)} = b.${sql.ref(it)}`);
+    const of = sql`b.${sql.ref(column)} = ${text}`;
+    const isThere = sql`exists (select from ${tableId(schema, name)} o where o.${sql.ref(column)} = ${left} and ${sql.join(rest, sql` and `)})`;
+    const gone = await sql`delete from ${tableId(schema, name)} b where ${of} and ${isThere}`.execute(db);
+    const kept = await sql`update ${tableId(schema, name)} b set ${sql.ref(column)} = ${left} where ${of}`.execute(db);
+    touched.note(name, Number((gone.numAffectedRows ?? 0n) + (kept.numAffectedRows ?? 0n)));
   };
   if (bridge.to() === table.resource) await remove(keyEquals(referenceColumnNames(bridge.prefix, table.key), key));
   const requested = referenceColumnNames(table.resource.noun, table.key);
@@ -222,9 +231,11 @@ async function eraseTies(
     const { rows } = await sql<{ text: string }>`
       select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
     for (const { text } of rows) {
-      // In the ledger, a text that identifies only the entity becomes a pseudonym, which has no bridge rows.
-      const isOnlyIts = isPseudonym(cleanText(text, { forgotten }));
-      if (isOnlyIts || (isNamed && forgotten.isName(table.name, text))) await remove(keyEquals([column], [text]));
+      const left = cleanText(text, { forgotten });
+      // In the ledger, a text that begins with the name becomes a pseudonym, which has no bridge rows.
+      if (isPseudonym(left) || (isNamed && forgotten.isName(table.name, text)))
+        await remove(keyEquals([column], [text]));
+      else if (left !== text) await rename(column, text, left);
     }
   }
   const more = requested.filter((column) => bridge.more && column in bridge.more);

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../normalize/scope.ts';
 import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
@@ -122,6 +123,29 @@ export async function exclusiveNames(
   return own;
 }
 
+/** Returns the parts of the key that are also keys in other tables. Such digits identify no entity in running text. */
+export async function sharedKeyTexts(
+  db: QueryExecutorProvider,
+  { schema }: SchemaNames,
+  { table, key }: ErasureTarget,
+): Promise<ReadonlySet<string>> {
+  const own = arrayLiteral(key);
+  const columns = rootTables.flatMap((other) =>
+    other === table
+      ? []
+      : other.columns
+          .filter(({ name, type }) => type === 'text' && other.key.includes(name) && !name.endsWith('_type'))
+          // A key from a request may refer to the entity.
+          .filter(({ name }) => other.resource.fields[name]?.shape !== 'given')
+          .map(
+            ({ name }) => sql`select ${sql.ref(name)} as text from ${tableId(schema, other.name)}
+            where ${sql.ref(name)} = any(${own}::text[])`,
+          ),
+  );
+  const { rows } = await sql<{ text: string }>`${sql.join(columns, sql` union `)}`.execute(db);
+  return new Set(rows.map(({ text }) => text));
+}
+
 /** What a search for the entity matches, with its names in clear text. */
 export interface ErasureSearch {
   readonly forgotten: Forgotten;
@@ -135,12 +159,13 @@ export interface ErasureSearch {
 
 /**
  * Builds a search by key and by name. Requests match by names that are unique in the entity's table. Running text
- * matches by names that are unique across all tables.
+ * matches by names that are unique across all tables, and by the parts of the key that are not `shared`.
  */
 export function searchFor(
   target: ErasureTarget,
   names: NamesByField,
   texts: NamesByField,
+  shared: ReadonlySet<string>,
   pseudonym: string,
 ): ErasureSearch {
   const { table, key } = target;
@@ -151,7 +176,9 @@ export function searchFor(
   if (key.length === 2) asked.add(key.join(':'));
   const all = [...new Set([...texts].flatMap(([field, of]) => [...of].filter((text) => identifies(field, text))))];
   // A page is not a person: other pages may keep links to its address.
-  const inTexts = isKeyedByQuestion(table.resource) ? [] : [...new Set([...all, ...keyTexts])];
+  const inTexts = isKeyedByQuestion(table.resource)
+    ? []
+    : [...new Set([...all, ...keyTexts])].filter((text) => !shared.has(text));
   const traces = new Map(inTexts.flatMap((text) => tracedAs(text)));
   const firsts = new Set(traces.values());
   const known = { isFirst: (word: string) => firsts.has(word), isTrace: (text: string) => traces.has(text) };

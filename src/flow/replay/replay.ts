@@ -2,9 +2,10 @@
 import { acquireAll } from '../../control/lease/exclusive.ts';
 import { EXIT, UsageError } from '../../errors.ts';
 import { assertNoRebuild, syncLease } from '../../ledger/lease.ts';
+import { resolveReplaced } from '../../ledger/quarantine.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { toUserError } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransient, toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { type FilledColumn, fillColumns } from '../fill/fill-columns.ts';
 import { rebuildTables } from '../rebuild/rebuild.ts';
 import { type GoneBodies, goneBodies } from '../retention/store.ts';
@@ -72,6 +73,8 @@ async function replayInPlace(
     const gone = await goneBodies(ops, selection);
     const leases = held.map(({ lease }) => lease);
     const counts = await loadAgain(warehouse, ops, answers, { ...effects, leases }, signal);
+    // An answer that was loaded again opened its entries again.
+    await retryTransient(() => resolveReplaced(ops, syncs, effects.now()), effects);
     return { ...counts, left: answers.length - counts.answers, gone, filled };
   } finally {
     for (const { keepAlive } of held) await keepAlive.end();

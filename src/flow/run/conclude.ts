@@ -5,6 +5,7 @@ import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { endRun, readRunCounters } from '../../ledger/runs.ts';
+import { resolveReplaced } from '../../ledger/quarantine.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { gapsOf, recordUnsentSlices, unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { runChecks } from '../checks/run-checks.ts';
@@ -12,6 +13,7 @@ import { removeReadGaps, walkGapsText } from '../../ledger/failures/walk-gaps.ts
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { earlierBounds } from './earlier-bounds.ts';
 import type { FinishedRun } from './finished-run.ts';
+import { markFormerSlices } from '../split/former-slices.ts';
 import type { Invocation } from './invocation.ts';
 import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
@@ -53,6 +55,8 @@ export async function concludeRun(
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordUnsentSlices(ops, input.run.id);
   await markFullAnswersWithFailedParts(ops, input.run);
+  await markFormerSlices(ops, input);
+  await resolveReplaced(ops, [input.run.sync], effects.now());
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = await earlierBounds(ops, input);

@@ -33,10 +33,9 @@ export async function planFollowUps(
   results: readonly IngestResult[],
   memory: RunMemory,
 ): Promise<void> {
-  const { paging } = context.definition.endpoint;
-  const isLeading = ({ answer }: IngestResult): boolean => answer.status !== 412 || isMissingPage(answer);
-  const leading = paging.by === 'cursor' ? results.filter(isLeading) : results;
-  if (paging.by === 'once' || leading.length === 0) return;
+  // A 412 reads nothing, so it says nothing about a slice. Only the pages after a page of a walk become a gap.
+  const leading = results.filter(({ answer }) => answer.status !== 412 || isMissingPage(answer));
+  if (context.definition.endpoint.paging.by === 'once' || leading.length === 0) return;
   let rows = await rowsServed(context, ops, leading);
   const slices = new Map<string, CoverageSlice>();
   for (const result of leading) {
@@ -80,9 +79,7 @@ async function planOf(
       parts: follow,
       wasSent: true,
     });
-  // The parent has just shown items of the entity, so a part without the entity says nothing about them.
-  const isDenied = answer.status === 412 && row.parent_id !== null;
-  return { added, slice: isDenied ? undefined : sliceOf(context, result, row, { step, follow, isReadable }) };
+  return { added, slice: sliceOf(context, result, row, { step, follow, isReadable }) };
 }
 
 /** Returns the next page of a walk, or a gap if the page is missing or its next cursor was there before. */

@@ -1,7 +1,8 @@
 /** Full answers that are lower bounds because requests that followed them failed or found nothing. */
+import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
 import { isSplit } from '../skip-for-split.ts';
 import type { Run } from '../runs.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
@@ -30,15 +31,7 @@ async function markFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
           eb.or([
             eb('r.state', '=', 'failed').and('r.failure_class', 'is distinct from', UNREADABLE),
             // 412: the service has just shown items of this entity, and now denies that it exists.
-            eb('r.state', 'in', ['missing', 'fresh']).and(
-              eb.exists(
-                eb
-                  .selectFrom('answers as a')
-                  .select('a.id')
-                  .whereRef('a.id', '=', 'r.answer_id')
-                  .where('a.status', '=', '412'),
-              ),
-            ),
+            eb('r.state', 'in', ['missing', 'fresh']).and(isDenied()),
           ]),
         )
         // A part of a question that was never sent belongs to the answer before it.
@@ -75,7 +68,7 @@ async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
         .select('r.id')
         .where('r.run_id', '=', id)
         .whereRef('r.input', '=', 'q.input');
-      const unread = ofInput.where('r.state', 'not in', READ).where(eb.not(isSplit('r')));
+      const unread = ofInput.where((r) => r.or([r('r.state', 'not in', READ), isDenied()])).where(eb.not(isSplit('r')));
       // Other runs of a part of the sync may leave out the failed part.
       const complete = eb
         .selectFrom('runs as u')
@@ -89,3 +82,10 @@ async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
 
 /** States of requests whose answer is known. An unreadable answer has a slice of its own. */
 const READ = ['loaded', 'empty', 'missing', 'fresh', 'quarantined'] as const;
+
+/** A condition on a request `r`: its answer is a 412, so nothing was read. */
+function isDenied(): Expression<SqlBool> {
+  const eb = expressionBuilder<OpsDatabase & { r: OpsDatabase['requests'] }, 'r'>();
+  const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.id', '=', 'r.answer_id');
+  return eb.exists(answer.where('a.status', '=', '412'));
+}

@@ -2,7 +2,8 @@
 import type { Warehouse } from './connect.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
 import { CURSOR_FOR, type TextResult } from '../sql/read-only-session.ts';
-import { asReader, distinct, firstWord, inTermsOfStatement, type QueryOptions, RUN_PLAIN } from './query.ts';
+import { asReader, distinct, inTermsOfStatement, type QueryOptions, RUN_PLAIN } from './query.ts';
+import { firstWord } from './statement-text.ts';
 
 /** Consecutive rows of a statement, with the names of its columns. */
 export interface QueryPart {

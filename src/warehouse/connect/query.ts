@@ -5,6 +5,7 @@ import { literal, quoted } from '../sql/identifiers.ts';
 import { type JsonValue, jsonValue } from '../sql/json-value.ts';
 import type { RunText, StreamText, TextResult } from '../sql/read-only-session.ts';
 import { toQueryError } from './query-error.ts';
+import { firstWord, withoutEnd } from './statement-text.ts';
 
 export interface QueryResult {
   /** Column names as in the rows. A repeated name gets a number. */
@@ -65,8 +66,7 @@ export const countRows = (
   options: QueryOptions,
 ): Promise<number> =>
   asReader(warehouse, statement, options, async (run) => {
-    // The line breaks are needed because the statement may end in a comment.
-    const { rows } = await run(`select count(*) from (\n${withoutEnd(statement)}\n) as "query"`);
+    const { rows } = await run(`select count(*) from (${withoutEnd(statement)}) as "query"`);
     return Number(rows[0]?.[0]);
   });
 
@@ -120,17 +120,11 @@ async function firstRows(
     const { fields, rows } = await run(statement);
     return { fields, rows: rows.slice(0, count) };
   }
-  // Another process does not keep a cursor for this one. The line break is needed because the statement may end in a
-  // comment.
-  if (isRemote) return run(`${WRAPPED}${withoutEnd(statement)}\n) as "query" limit ${count}`);
+  // Another process does not keep a cursor for this one.
+  if (isRemote) return run(`${WRAPPED}${withoutEnd(statement)}) as "query" limit ${count}`);
   await run(`${DECLARED}${statement}`);
   return run(`fetch ${count} from sluice_rows`);
 }
-
-const withoutEnd = (statement: string): string => {
-  const text = statement.trimEnd();
-  return text.endsWith(';') ? text.slice(0, -1) : text;
-};
 
 /** The line and column of an error as text; empty if the database reports no position. */
 function positionIn(statement: string, cause: unknown, offset: number): string {
@@ -223,27 +217,6 @@ function refuseWaysBack(statement: string): void {
   throw new UsageError(`A superuser's query may not use ${found}: it could read or write files of the server.`, {
     next: 'Connect as a role that only reads; sluice grants prints the statements that create one.',
   });
-}
-
-/** The first word in lower case, after spaces, comments and opening parentheses. It shows the kind of statement. */
-export function firstWord(statement: string): string {
-  let rest = statement;
-  for (;;) {
-    const next = rest.replace(/^[\s(]+/, '').replace(/^--[^\n]*(\n|$)/, '');
-    const after = next.startsWith('/*') ? next.slice(commentLength(next)) : next;
-    if (after === rest) return /^[a-z]+/i.exec(after)?.[0].toLowerCase() ?? after.slice(0, 1);
-    rest = after;
-  }
-}
-
-/** The length of a block comment. These comments nest. */
-function commentLength(text: string): number {
-  let depth = 0;
-  for (const { 0: delimiter, index } of text.matchAll(/\/\*|\*\//g)) {
-    depth += delimiter === '/*' ? 1 : -1;
-    if (depth === 0) return index + delimiter.length;
-  }
-  return text.length;
 }
 
 /** The names of columns, each with a name of its own. */

@@ -31,4 +31,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0018_presence': () => import('../../../migrations/0018_presence.ts'),
   '0020_promoted_fields': () => import('../../../migrations/0020_promoted_fields.ts'),
   '0021_history_of_lists': () => import('../../../migrations/0021_history_of_lists.ts'),
+  '0022_slices_and_alerts': () => import('../../../migrations/0022_slices_and_alerts.ts'),
 };

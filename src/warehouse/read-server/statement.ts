@@ -1,5 +1,6 @@
 /** Runs one statement of a reader and sends its rows in parts, so that a large result does not exhaust memory. */
-import { READ_KEYWORDS, firstWord } from '../connect/query.ts';
+import { READ_KEYWORDS } from '../connect/query.ts';
+import { firstWord } from '../connect/statement-text.ts';
 import { type RunText, streamOf, type TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';

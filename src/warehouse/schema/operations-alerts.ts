@@ -38,6 +38,7 @@ export const alertTables = {
         ),
       ),
       command_at: nullable(timestamp('The same for the command.')),
+      config: nullable(text('Path of the config whose run last showed the condition; null before this was recorded.')),
     },
     { key: ['sync', 'kind'] },
   ),

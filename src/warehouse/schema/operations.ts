@@ -214,7 +214,9 @@ export const operations = {
       pointer: text('RFC 6901 pointer into the answer.'),
       reason: text('Reason why it could not be loaded.'),
       created_at: timestamp('Creation of the entry.'),
-      resolved_at: nullable(timestamp('Time at which a later load accepted it; null while it is open.')),
+      resolved_at: nullable(
+        timestamp('Time at which a later load accepted it or a later answer replaced it; null while it is open.'),
+      ),
     },
     {
       key: ['id'],
@@ -246,6 +248,9 @@ export const operations = {
       reason: nullable(text('Reason why it is a lower bound; null if it is not.')),
       as_of: timestamp('Receipt of the answer.'),
       unreadable: unset(boolean('Whether the answer was unreadable, so that the content of the slice is unknown.')),
+      former: nullable(
+        boolean('True if the sync, as its newest run defines it, no longer requests the slice; else null.'),
+      ),
     },
     {
       key: ['id'],

@@ -116,6 +116,22 @@ export function answersSuite(openLoader: () => Promise<Loader>): void {
     expect(batch.rejects).toEqual([{ position: 0, pointer: '/0', reason: expect.stringContaining('nested deeper') }]);
   });
 
+  it('reposts nested deeper than the rows that are read stay with the innermost of these rows', async () => {
+    const loader = await openLoader();
+    const post = (level: number): object => ({
+      urn: { type: 'activity', value: `nested ${level}` },
+      text: `level ${level}`,
+      ...(level < 60 && { repost: post(level + 1) }),
+    });
+    const request = { urn: { type: 'activity', value: 'asked' }, count: 9 };
+    const { batch, receipt } = await loader.take('pronet.post.reposts', request, [post(0)]);
+    expect(receipt).toMatchObject({ received: 1, loaded: 1, quarantined: 0 });
+    const rows = batch.roots.get('pronet_posts') ?? [];
+    const inner = rows.find(({ id }) => id.endsWith('nested 50'));
+    expect(rows).toHaveLength(51);
+    expect(JSON.stringify(inner)).toContain('level 60');
+  });
+
   it('more items than requested load', async () => {
     const loader = await openLoader();
     const items = Array.from({ length: 5 }, (_, index) => ({ urn: { type: 'fsd_profile', value: `more ${index}` } }));

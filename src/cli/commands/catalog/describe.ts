@@ -68,6 +68,6 @@ async function syncsAt(context: Context, flag: string | undefined): Promise<Foun
   if (!isNamed && !existsSync(path)) return { file: null, syncs: undefined, note: `there is no config (${path})` };
   if (existsSync(path) && (await syncNames(path)).length === 0)
     return { file: path, syncs: undefined, note: `${path} has no syncs` };
-  const { file, syncs } = await readConfig(context, flag);
+  const { file, syncs } = await readConfig(context, flag, []);
   return { file, syncs, note: null };
 }

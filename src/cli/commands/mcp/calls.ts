@@ -19,10 +19,12 @@ import { endpointDetails, endpointFacts } from '../../reference/endpoint-facts.t
 import { failureOf } from '../../text/failure.ts';
 import { describeTable, listTables } from '../catalog/tables.ts';
 import { costsResult, readCostReport } from '../costs.ts';
+import { planResult } from '../plan.ts';
 import { quotePlan } from '../plan/quote-plan.ts';
 import { askWarehouse } from '../query.ts';
-import { readFullStatus } from '../status.ts';
-import { runWithProgress } from '../sync.ts';
+import { versioned } from '../../terminal/json.ts';
+import { readFullStatus, statusResult } from '../status.ts';
+import { runWithProgress, withRetryables } from '../sync.ts';
 
 type Work<T> = (config: Config, context: Context) => Promise<T>;
 
@@ -46,18 +48,21 @@ export function readings(context: Context, flag: string | undefined): Readings {
     status: (signal) =>
       read(signal, async (config, own) => {
         const { found } = await readFullStatus(config, own, { isWatched: false, withMarks: false, since: undefined });
-        return found;
+        return versioned('status/1', statusResult(found));
       }),
     costs: (since, signal) =>
       read(signal, async (config, own) =>
-        costsResult(await withWarehouseToRead(own, config, (warehouse) => readCostReport(config, warehouse, since))),
+        versioned(
+          'costs/1',
+          costsResult(await withWarehouseToRead(own, config, (warehouse) => readCostReport(config, warehouse, since))),
+        ),
       ),
     plan: (names, signal) =>
       read(signal, async (config, own) => {
         const { planned } = await withWarehouseToRead(own, config, (warehouse) =>
           quotePlan(warehouse, config, names, { refresh: false }),
         );
-        return planned;
+        return versioned('plan/1', planResult(planned));
       }),
     quarantine: (most, signal) =>
       read(signal, (config, own) =>
@@ -113,7 +118,8 @@ export function syncsUnderCap(context: Context, flag: string | undefined, points
       };
       const summary = await runWithProgress(own, config, options);
       const note = meaningOf(summary.exitCode);
-      return { result: { cap: await cap.use(), ...summary }, note, isError: note !== undefined };
+      const result = { cap: await cap.use(), ...versioned('sync/1', withRetryables(summary)) };
+      return { result, note, isError: note !== undefined };
     } finally {
       isRunning = false;
     }
@@ -126,11 +132,11 @@ const contextOf = (context: Context, signal: AbortSignal): Context => ({
   signal: AbortSignal.any([context.signal, signal]),
 });
 
-/** The error for a model: what was found, what is allowed, the next step, and the meaning of the exit code. */
+/** The error for a model: what was found, what is allowed, the next step, and what the exit code means. */
 export function failureText({ log, redactor }: Pick<Context, 'log' | 'redactor'>, error: unknown): string {
-  const { message, next, exitCode, stack } = failureOf(toUserError(error), redactor.redact);
+  const { message, next, exitCode, retryable, stack } = failureOf(toUserError(error), redactor.redact);
   if (stack !== undefined) log.error(message, { stack });
-  const code = `(exit code ${exitCode}: ${exitCodes.find((it) => it.code === exitCode)?.short})`;
+  const code = `(exit code ${exitCode}: ${exitCodes.find((it) => it.code === exitCode)?.short}${retryable ? '; retryable' : ''})`;
   return [message, next, code].filter((line) => line !== '').join('\n');
 }
 

@@ -54,7 +54,9 @@ export const answerViews = [
       position: bigint('Index in the answer, from 0; null if the complete answer is rejected.'),
       reason: personal(text('Reason why it could not be loaded.')),
       created_at: timestamp('Creation of the entry.'),
-      resolved_at: timestamp('Time at which a later load accepted it; null while it is open.'),
+      resolved_at: timestamp(
+        'Time at which a later load accepted it or a later answer replaced it; null while it is open.',
+      ),
       is_open: boolean('Whether it is still in quarantine.'),
     },
     `

@@ -6,7 +6,7 @@ import { bigint, timestamp, ratio, text, view, personal } from './view.ts';
 export const coverageViews = [
   view(
     'sync_slices',
-    'Newest answer to each requested slice of a sync, with its coverage: one row per slice.',
+    'Newest answer to each requested slice of a sync, with its coverage: one row per slice. An answer 412 reads nothing and is none; sync_inputs has it.',
     ['slice_id'],
     {
       slice_id: bigint('Id of the slice.'),
@@ -19,7 +19,7 @@ export const coverageViews = [
       returned: bigint('Number of returned items.'),
       depth: bigint('Number of splits that led to this slice; 0 if it was not split.'),
       extent: text(
-        'Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested or its last day had not ended.',
+        'Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested, its last day had not ended, or the sync no longer requests it.',
       ),
       reason: text('Reason why it is a lower bound; null if it is not.'),
       as_of: timestamp('Receipt of the answer.'),
@@ -36,7 +36,7 @@ export const coverageViews = [
     ),
     "newest" as (
       select distinct on (sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters)
-        id, request_id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of
+        id, request_id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of, former
       from "coverage" where sync not like '%:%'
       order by sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters, as_of desc, asked desc, id desc
     ),
@@ -80,7 +80,7 @@ export const coverageViews = [
     cross join lateral (
       select case
         when c.complete then 'complete'
-        when c.reason is null then 'open'
+        when c.reason is null or c.former then 'open'
         when c.id in (select id from "covered") then 'open'
         when exists (
           select from "requests" s
@@ -102,7 +102,9 @@ export const coverageViews = [
       slices: bigint('Number of requested slices, each with its newest answer.'),
       complete_slices: bigint('Number of slices with all items.'),
       lower_bound_slices: bigint('Number of slices that may have more items than were returned.'),
-      open_slices: bigint('Number of slices that were split, or whose last day had not ended.'),
+      open_slices: bigint(
+        'Number of slices that were split, whose last day had not ended, or that the sync no longer requests.',
+      ),
       complete_share: ratio(
         'Share of complete slices in those that are complete or lower bounds, from 0 to 1; null if there are none.',
       ),

@@ -1,0 +1,100 @@
+/** Slices that a sync no longer requests, because its definition changed. They are no lower bounds of what it has now. */
+import { sql } from 'kysely';
+import type { ForEach, InputSource, SyncDefinition } from '../../config/definition.ts';
+import { inputFieldsOf } from '../../config/for-each.ts';
+import { dayNumber } from '../../day.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
+import type { Days } from '../../service/paging.ts';
+import type { RequestBody } from '../../service/request-body.ts';
+import { canonicalRequest } from '../../service/request-key.ts';
+import { windowOf } from '../../service/window/evidence.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { FinishedRun } from '../run/finished-run.ts';
+
+/**
+ * Marks the lower bounds of earlier definitions that the definition of this run does not request, and unmarks those that
+ * it requests again. Call it before lower bounds are counted.
+ */
+export async function markFormerSlices(
+  ops: Ops,
+  { run, definition }: Pick<FinishedRun, 'run' | 'definition'>,
+): Promise<void> {
+  const rows = await ops
+    .selectFrom('coverage as c')
+    .innerJoin('requests as r', 'r.id', 'c.request_id')
+    .innerJoin('runs as u', 'u.id', 'c.run_id')
+    .select(['c.id', 'c.endpoint', 'c.filters', 'c.former', 'r.input'])
+    .where('c.sync', '=', run.sync)
+    .where('c.reason', 'is not', null)
+    .where((eb) => eb.or([eb('u.definition_hash', '<>', definition.hash), eb('c.former', 'is not', null)]))
+    .execute();
+  if (rows.length === 0) return;
+  const isInput = inputTest(definition.forEach ?? []);
+  const changed = rows.filter(({ endpoint, filters, former, input }) => {
+    const isRequested =
+      endpoint === definition.endpoint.name && isInput(input) && isSliceOf(definition, input, filters);
+    return (former === true) === isRequested;
+  });
+  await ops
+    .updateTable('coverage')
+    .set({ former: sql<boolean | null>`case when former is null then true end` })
+    .where('id', '=', sql<string>`any(${arrayLiteral(changed.map(({ id }) => id))}::bigint[])`)
+    .execute();
+}
+
+/** Tests whether these sources may still have an input. Files and queries may have any with their fields. */
+function inputTest(forEach: ForEach): (input: RequestBody) => boolean {
+  const fields = inputFieldsOf(forEach);
+  const isInLists = forEach.filter((source) => source.from === 'list').map(listTest);
+  return (input) =>
+    Object.keys(input).every((field) => fields?.has(field) !== false) && isInLists.every((isIn) => isIn(input));
+}
+
+function listTest({ rows }: InputSource & { readonly from: 'list' }): (input: RequestBody) => boolean {
+  const fields = new Set(rows.flatMap((row) => Object.keys(row)));
+  const known = new Set(rows.map((row) => canonicalJson(row)));
+  return (input) =>
+    known.has(canonicalJson(Object.fromEntries(Object.entries(input).filter(([it]) => fields.has(it)))));
+}
+
+/** True if a slice is a part of what the sync requests for an input now. */
+function isSliceOf(definition: SyncDefinition, input: RequestBody, slice: RequestBody): boolean {
+  const { endpoint, window, splitBy } = definition;
+  const { by, days } = endpoint.paging;
+  const body = { ...definition.request, ...input };
+  if (by === 'cursor') return true;
+  // An earlier input may no longer be valid.
+  if (!endpoint.request.safeParse(body).success) return false;
+  const { count: _, ...question } = canonicalRequest(endpoint, body);
+  const ofWindow = window && days ? [days.from, days.to] : [];
+  const names = [...new Set([...Object.keys(question), ...Object.keys(slice)])].filter((it) => !ofWindow.includes(it));
+  return (
+    (!window || !days || isInWindow(window, days, slice)) &&
+    names.every((name) =>
+      Object.hasOwn(splitBy, name)
+        ? isPartOf(slice[name], question[name])
+        : canonicalJson(slice[name] ?? null) === canonicalJson(question[name] ?? null),
+    )
+  );
+}
+
+/** True if a slice has days of the window. */
+function isInWindow({ from, to }: NonNullable<SyncDefinition['window']>, days: Days, slice: RequestBody): boolean {
+  const asked = windowOf(slice, days);
+  return asked !== undefined && asked.to >= dayNumber(from) && (to === 'today' || asked.from <= dayNumber(to));
+}
+
+/** True if a slice with these values is a part of a question with those: it names no others, and excludes the same. */
+function isPartOf(slice: unknown, question: unknown): boolean {
+  const [part, all] = [listOf(slice), listOf(question)];
+  return (
+    all.excluded.every((value) => part.excluded.includes(value)) &&
+    (all.named.length === 0 || (part.named.length > 0 && part.named.every((value) => all.named.includes(value))))
+  );
+}
+
+function listOf(values: unknown): { readonly named: readonly string[]; readonly excluded: readonly string[] } {
+  const all = Array.isArray(values) ? values.map(canonicalJson) : [];
+  return { named: all.filter((it) => !it.startsWith('"-')), excluded: all.filter((it) => it.startsWith('"-')) };
+}
