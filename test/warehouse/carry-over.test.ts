@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import { SchemaError } from '../../src/errors.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
+import { dumpSchema } from '../support/dump-schema.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
