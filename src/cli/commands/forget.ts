@@ -3,7 +3,7 @@ import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { ForgetOptions, ForgetSummary } from '../../flow/erasure/forget.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table as laidOut } from '../terminal/print.ts';
@@ -20,11 +20,8 @@ export const forget = command({
     'The exit code is 2 if the key matches nothing, and 7 while a sync runs. Needs no token.',
   options: {
     ...configOption,
-    yes: { type: 'flag', about: 'Remove without asking.' },
-    'allow-again': {
-      type: 'flag',
-      about: 'Let later answers load it again; removes an earlier ban on it.',
-    },
+    yes: flag('Remove without asking.'),
+    'allow-again': flag('Let later answers load it again; removes an earlier ban on it.'),
   },
   positionals: {
     table: { takes: 'one', about: 'A table with a row of the entity, such as pronet_users.' },
