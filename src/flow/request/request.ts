@@ -11,7 +11,7 @@ import type { LedgerRequest } from '../../ledger/requests.ts';
 import { admitRequest, type Admission } from './admission.ts';
 import { isSuccess } from './circuit-breaker.ts';
 import { type End as SendEnd, GIVEN_UP, limitReached } from './end.ts';
-import { withoutForgottenNames } from '../erasure/refusal.ts';
+import { withoutForgottenNames } from '../erasure/late-answer.ts';
 import { settleIdempotently } from './idempotent-commit.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
