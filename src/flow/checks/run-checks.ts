@@ -1,6 +1,5 @@
 /** Runs the checks of a sync after the load of a run, before the run is concluded, and records their results. */
 import type { CheckDefinition } from '../../config/checks.ts';
-import { EXIT } from '../../errors.ts';
 import { type CheckResult, recordCheckResults } from '../../ledger/checks/check-results.ts';
 import { markFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
@@ -67,7 +66,7 @@ function reasonToSkip(
 ): string | undefined {
   if (limit) return 'not run: the run is a sample (--limit)';
   // An error that concerns the complete endpoint ends the run for good, with exit 4.
-  const isStopped = stop ? stop.exit !== EXIT.rejects : left > 0;
+  const isStopped = stop ? stop.reason !== 'endpoint-refused' : left > 0;
   if (isStopped || inDoubt > 0) return 'not run: the run did not finish its plan';
   if (isPart && (kind === 'rows' || kind === 'complete')) return 'not run: the run requested only a part of the sync';
   if (kind === 'rows' && fresh + covered > 0) return 'not run: stored answers served inputs of the run';
