@@ -104,7 +104,7 @@ it(`${ANSWERS} answers, seed ${SEED}`, { timeout: countOf(600_000, 3_600_000) },
   const draw = drawsOf(SEED);
   const clock = clockFrom('2026-03-08T00:00:00Z');
   const ops = operationsOf(warehouse);
-  const how = { settles: true, now: clock.now, sleep: clock.sleep, random: () => 0 };
+  const how = { purpose: { kind: 'settle' } as const, now: clock.now, sleep: clock.sleep, random: () => 0 };
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, whole: 0 };
   for (const [index, source] of sources.entries()) {
     // The shares add up to ANSWERS, whatever the number of endpoints.

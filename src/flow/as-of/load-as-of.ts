@@ -45,7 +45,7 @@ export async function loadAsOf(
     if (gone) throw lacksRows(asOf, gone);
     await createAsOfSchema(warehouse, schema, asOf);
     isCreated = true;
-    const counts = await loadAgain(warehouse, ops, answers, { ...effects, targetSchema: schema }, signal);
+    const counts = await loadAgain(warehouse, ops, answers, { ...effects, purpose: { kind: 'copy', schema } }, signal);
     const left = answers.length - counts.answers;
     if (left === 0) await completeAsOfSchema(warehouse, schema, asOf);
     isComplete = left === 0;

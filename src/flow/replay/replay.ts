@@ -71,7 +71,13 @@ async function replayInPlace(
     const answers = await listStored(ops, selection);
     const gone = await goneBodies(ops, selection);
     const leases = held.map(({ lease }) => lease);
-    const counts = await loadAgain(warehouse, ops, answers, { ...effects, leases }, signal);
+    const counts = await loadAgain(
+      warehouse,
+      ops,
+      answers,
+      { ...effects, purpose: { kind: 'replay' }, leases },
+      signal,
+    );
     return { ...counts, left: answers.length - counts.answers, gone, filled };
   } finally {
     for (const { keepAlive } of held) await keepAlive.end();

@@ -85,7 +85,7 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
       const [answerId = ''] = await storeAnswers(ops, [{ requestId: planned[round]?.id ?? '', answer }]);
       await ingestAnswer(warehouse, answerId, {
         sync: name,
-        settles: true,
+        purpose: { kind: 'settle' },
         leases: [lease],
         now: () => new Date(),
         random: Math.random,
