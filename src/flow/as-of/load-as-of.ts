@@ -51,7 +51,7 @@ export async function loadAsOf(
     isComplete = left === 0;
     return { ...counts, asOf, schema, left };
   } finally {
-    // A schema that cannot be dropped now keeps its mark as not complete.
+    // A schema that cannot be dropped now keeps its label as not complete.
     if (isCreated && !isComplete) await dropAsOfSchema(warehouse, schema).catch(() => false);
     await held?.keepAlive.end();
   }

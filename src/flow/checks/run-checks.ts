@@ -1,7 +1,7 @@
 /** Runs the checks of a sync after the load of a run, before the run is concluded, and records their results. */
 import type { CheckDefinition } from '../../config/checks.ts';
 import { type CheckResult, recordCheckResults } from '../../ledger/checks/check-results.ts';
-import { markFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
@@ -33,7 +33,7 @@ export async function runChecks(
   const { checks = [] } = definition;
   if (checks.length === 0) return [];
   const ops = operationsOf(warehouse);
-  await retryTransient(() => markFullAnswersWithFailedParts(ops, run), effects);
+  await retryTransient(() => recordFullAnswersWithFailedParts(ops, run), effects);
   const read = async () => ({ counters: await readRunCounters(ops, run.id), unread: await unreadableSum(ops, run.id) });
   const facts = await retryTransient(read, effects);
   const checked = { ...ended, ...facts, warehouse, now: effects.now() };

@@ -6,7 +6,7 @@ import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
 import { asOfSchemas } from '../as-of/schema.ts';
-import { dropSchema, isKept } from '../rebuild/marked-schema.ts';
+import { dropSchema, isKept } from '../rebuild/labelled-schema.ts';
 import { leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { type ErasureCounts, recordSpooled } from './store.ts';

@@ -12,16 +12,16 @@ import type { AnswerToLoad, RequestIdentity } from './read-answer.ts';
 /** The counts that stored answers were requested with, by endpoint. */
 type RequestedCounts = ReadonlyMap<string, readonly number[]>;
 
-/** Returns answers with whether a newer one replaced their set. */
-export type ReplacedSetMarker = (answers: readonly AnswerToLoad[]) => Promise<readonly AnswerToLoad[]>;
+/** Returns the answers, each with whether a newer one replaced its set. */
+export type ReplacedSetCheck = (answers: readonly AnswerToLoad[]) => Promise<readonly AnswerToLoad[]>;
 
 /**
- * Returns a function that marks answers whose set the loader replaced with a newer answer: a loaded and complete one to
+ * Returns a function that finds answers whose set the loader replaced with a newer answer: a loaded and complete one to
  * the same request, or to one that differs in its count alone. For an endpoint that only adds to a set, these are the
  * answers of the endpoint that lists the set. Sets that name a sync are replaced by answers for this sync alone. The
  * counts are read once, when they are first needed.
  */
-export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): ReplacedSetMarker {
+export function openReplacedSetCheck(ops: Ops, effects: RetryEffects): ReplacedSetCheck {
   let counts: RequestedCounts | undefined;
   return async (answers) => {
     if (!answers.some(({ endpoint }) => listsOf(endpoint).length > 0)) return answers;

@@ -7,7 +7,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { AnswerToLoad, LoadPurpose, LoadTarget } from '../ingest/read-answer.ts';
-import { openReplacedSetMarker } from '../ingest/replaced-sets.ts';
+import { openReplacedSetCheck } from '../ingest/replaced-sets.ts';
 
 /** Which answers are replayed. */
 export interface AnswerSelection {
@@ -58,7 +58,7 @@ export async function* readStored(
   signal: AbortSignal,
 ): AsyncGenerator<AnswerToLoad> {
   // Newer answers may have changed the analyst tables.
-  const markReplaced = options.purpose.kind === 'copy' ? undefined : openReplacedSetMarker(ops, options);
+  const checkReplaced = options.purpose.kind === 'copy' ? undefined : openReplacedSetCheck(ops, options);
   for (const page of pagesOf(listed)) {
     if (signal.aborted) return;
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
@@ -67,7 +67,7 @@ export async function* readStored(
       const answer = answers.get(answerId);
       return answer ? [{ ...answer, target }] : [];
     });
-    for (const answer of markReplaced ? await markReplaced(read) : read) {
+    for (const answer of checkReplaced ? await checkReplaced(read) : read) {
       if (signal.aborted) return;
       yield answer;
     }

@@ -142,9 +142,9 @@ async function sendIfOwned(
   const at = context.now();
   const { xRequestId } = request;
   const fresh = context.freshWithin();
-  const marked = await context.commits.markSent({ id: request.id, xRequestId, at, points, fresh });
-  if (marked === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
-  if (marked !== 'ours') return endedBy({ as: marked });
+  const recorded = await context.commits.recordSent({ id: request.id, xRequestId, at, points, fresh });
+  if (recorded === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
+  if (recorded !== 'ours') return endedBy({ as: recorded });
   context.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
     settleIdempotently(context, request.id, {

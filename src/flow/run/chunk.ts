@@ -11,7 +11,7 @@ import {
   endChunk,
   firstStop,
   lockRun,
-  markConcluded,
+  recordConcluded,
   readChunk,
 } from '../../ledger/chunks.ts';
 import {
@@ -226,7 +226,7 @@ async function conclude(
           const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
           const ended = { definition, order, run: known.run, missing, checks };
           const summary = await concludeSharedRun(tx, invocation, ended);
-          await markConcluded(tx, runId, number);
+          await recordConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
         }),
     effects,

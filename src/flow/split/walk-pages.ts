@@ -85,10 +85,10 @@ export const stepOf = (
   items: readonly unknown[],
 ): PageStep =>
   context.definition.endpoint.paging.by === 'cursor'
-    ? { request: answer.request, items: items.map(pageMark), runStartedAt: context.run.startedAt }
+    ? { request: answer.request, items: items.map(fieldsOfWalk), runStartedAt: context.run.startedAt }
     : { request: answer.request, items };
 
-function pageMark(item: unknown): unknown {
+function fieldsOfWalk(item: unknown): unknown {
   if (item === null || typeof item !== 'object') return null;
   const { id, started_at, endpoint } = item as Readonly<Record<string, unknown>>;
   return { id, started_at, endpoint };
