@@ -1,44 +1,29 @@
 /** Views of stored answers and what could not be loaded from them. They contain no headers and bodies. */
 import { sync, endpoint, request_key, run_id, items } from './sync-columns.ts';
-import { bigint, boolean, integer, personal, selection, text, timestamp, view } from './view.ts';
+import { bigint, boolean, integer, personal, sameIn, selection, text, timestamp } from './view.ts';
 
 export const answerViews = [
-  view(
+  selection(
     'paid_answers',
     'Paid answers without their content: one row per answer. Rows of tables refer to their answer as _answer_id.',
     ['answer_id'],
     {
-      answer_id: bigint('Id of the answer; ids increase in the order of storing.'),
-      run_id,
-      sync,
-      endpoint,
-      request_key,
-      received_at: timestamp('Receipt of its last byte. All times of its content in other tables are this time.'),
-      took_ms: bigint('Time from sending to the last byte, in milliseconds.'),
-      status: bigint('HTTP status of the answer.'),
-      bytes: bigint('Size of the body, in bytes.'),
-      asked: bigint('Limit of items in the request; null if it has no limit.'),
-      ...items,
-      loaded_at: timestamp('Last load of its rows; null while it waits.'),
+      answer_id: bigint('Id of the answer; ids increase in the order of storing.', 'a.id'),
+      ...sameIn('a', {
+        run_id,
+        sync,
+        endpoint,
+        request_key,
+        received_at: timestamp('Receipt of its last byte. All times of its content in other tables are this time.'),
+        took_ms: bigint('Time from sending to the last byte, in milliseconds.'),
+        status: bigint('HTTP status of the answer.'),
+        bytes: bigint('Size of the body, in bytes.'),
+        asked: bigint('Limit of items in the request; null if it has no limit.'),
+        ...items,
+        loaded_at: timestamp('Last load of its rows; null while it waits.'),
+      }),
     },
     `
-    select
-      a.id as "answer_id",
-      a.run_id,
-      a.sync,
-      a.endpoint,
-      a.request_key,
-      a.received_at,
-      a.took_ms,
-      a.status,
-      a.bytes,
-      a.asked,
-      a.received,
-      a.loaded,
-      a.unchanged,
-      a.superseded,
-      a.quarantined,
-      a.loaded_at
     from "answers" a`,
   ),
   selection(
@@ -48,8 +33,7 @@ export const answerViews = [
     {
       entry_id: bigint('Id of the entry, for sluice quarantine show.', 'i.id'),
       answer_id: bigint('Answer that contains it; joins paid_answers.', 'i.answer_id'),
-      sync: { ...sync, sql: 'i.sync' },
-      endpoint: { ...endpoint, sql: 'i.endpoint' },
+      ...sameIn('i', { sync, endpoint }),
       resource: text('Name of the expected resource in the contract.', 'i.resource'),
       position: bigint('Index in the answer, from 0; null if the complete answer is rejected.', 'i.position'),
       reason: personal(text('Reason why it could not be loaded.', 'i.reason')),

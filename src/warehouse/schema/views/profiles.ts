@@ -11,6 +11,16 @@ const age_days = integer(
   't.age_days',
 );
 
+/** SQL for the reference time `t.counted_at` of the profile `u`, by its daily counts, and for `t.age_days`. */
+const countedFrom = (table: string, ofUser: string): string => `cross join lateral (
+      select c.counted_at,
+        case when c.counted_at >= u.created_at
+          then floor(extract(epoch from c.counted_at - u.created_at) / 86400)::integer end as "age_days"
+      from (select greatest(u._changed_at, (
+        select d._seen_at from "${table}" d
+        where ${ofUser} order by d.date desc limit 1)) as "counted_at") c
+    ) t`;
+
 /** SQL for the host of an address, in lower case; null without one. A link may leave out the scheme: `//host/path`. */
 const hostOf = (address: string): string =>
   `lower(substring(${address}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'))`;
@@ -63,14 +73,7 @@ export const profileViews = [
     },
     `
     from "microblog_users" u
-    cross join lateral (
-      select c.counted_at,
-        case when c.counted_at >= u.created_at
-          then floor(extract(epoch from c.counted_at - u.created_at) / 86400)::integer end as "age_days"
-      from (select greatest(u._changed_at, (
-        select d._seen_at from "fact_microblog_user_daily" d
-        where d.user_rest_id = u.rest_id order by d.date desc limit 1)) as "counted_at") c
-    ) t`,
+    ${countedFrom('fact_microblog_user_daily', 'd.user_rest_id = u.rest_id')}`,
   ),
   selection(
     'photoshare_user_overview',
@@ -107,14 +110,7 @@ export const profileViews = [
     },
     `
     from "photoshare_users" u
-    cross join lateral (
-      select c.counted_at,
-        case when c.counted_at >= u.created_at
-          then floor(extract(epoch from c.counted_at - u.created_at) / 86400)::integer end as "age_days"
-      from (select greatest(u._changed_at, (
-        select d._seen_at from "fact_photoshare_user_daily" d
-        where d.user_id = u.id order by d.date desc limit 1)) as "counted_at") c
-    ) t
+    ${countedFrom('fact_photoshare_user_daily', 'd.user_id = u.id')}
     left join (
       select
         coalesce(l.user_id, owner.user_id) as "user_id",

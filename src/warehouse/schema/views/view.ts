@@ -92,9 +92,17 @@ export function columnFrom(table: string, column: string, sql = ''): Selected {
 export const columnsOf = (table: string, ...columns: readonly string[]): Columns =>
   Object.fromEntries(columns.map((column) => [column, columnFrom(table, column)]));
 
-/** The same columns in a selection, of the table under its alias. */
+/** The columns, each selected by the expression for its name. */
+export const selected = (columns: Columns, sqlOf: (column: string) => string): SelectedColumns =>
+  Object.fromEntries(Object.entries(columns).map(([column, it]) => [column, { ...it, sql: sqlOf(column) }]));
+
+/** The columns, selected from the relation with this alias, which has them under the same names. */
+export const sameIn = (alias: string, columns: Columns): SelectedColumns =>
+  selected(columns, (column) => `${alias}."${column}"`);
+
+/** Columns that a selection takes from a table under an alias, with the same names. */
 export const columnsFrom = (alias: string, table: string, ...columns: readonly string[]): SelectedColumns =>
-  Object.fromEntries(columns.map((column) => [column, columnFrom(table, column, `${alias}."${column}"`)]));
+  sameIn(alias, columnsOf(table, ...columns));
 
 function columnOf(table: string, column: string): Column {
   const found = tableNamed(table)?.columns.find(({ name }) => name === column);
