@@ -250,7 +250,7 @@ async function concludeSharedRun(
   },
 ): Promise<SyncSummary> {
   const { chunk: _, ...sharedRun } = run;
-  const { covered, lost, startedAt = run.startedAt, continued = true } = order;
+  const { covered, lost, startedAt, continued } = order;
   const stop = await firstStop(ops, run.id);
   // An error that concerns the complete endpoint leaves no request planned.
   if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, sharedRun, ['planned'], 'skipped');
