@@ -18,9 +18,6 @@ const NOT_BUNDLED = [
   'string-width',
 ];
 
-/** Packages for development, for code that runs in a checkout only: `sluice promote` reads and edits sources. */
-const ONLY_IN_CHECKOUTS = ['rolldown'];
-
 /** Modules that every command loads, also for its help. */
 const STARTED =
   /src[/](?:errors|day|text[/]|redaction[/]|telemetry[/]redact|cli[/]|config[/]document[/]nearest)|fastest-levenshtein/;
@@ -39,7 +36,7 @@ export default defineConfig({
   // The thread of the embedded database is started from its own file.
   input: { main: 'src/main.ts', 'database-thread': 'src/warehouse/embedded/database-thread.ts' },
   platform: 'node',
-  external: [...NOT_BUNDLED, ...ONLY_IN_CHECKOUTS].map((name) => new RegExp(`^${name}(?:/|$)`)),
+  external: NOT_BUNDLED.map((name) => new RegExp(`^${name}(?:/|$)`)),
   output: {
     dir: 'dist',
     entryFileNames: 'src/[name].js',

@@ -17,6 +17,27 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** The exit code of a run that stops before its end, by the reason. */
+const STOP_EXIT = {
+  bug: EXIT.bug,
+  usage: EXIT.usage,
+  'access-refused': EXIT.credential,
+  'endpoint-refused': EXIT.rejects,
+  unavailable: EXIT.transient,
+  'points-reached': EXIT.budget,
+  held: EXIT.held,
+  schema: EXIT.schema,
+} as const;
+
+/** Why a run stops before its end. `unavailable`: the service or the database fails, and a later run can succeed. */
+export type StopReason = keyof typeof STOP_EXIT;
+
+export const exitCodeOf = (reason: StopReason): ExitCode => STOP_EXIT[reason];
+
+/** The reason that leads to this exit code. */
+export const stopReasonOf = (exitCode: number): StopReason =>
+  (Object.keys(STOP_EXIT) as StopReason[]).find((reason) => STOP_EXIT[reason] === exitCode) ?? 'bug';
+
 /** An error that the user can act on. Any other thrown error is a bug. */
 export class SluiceError extends Error {
   readonly exitCode: ExitCode;

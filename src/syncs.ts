@@ -1,4 +1,5 @@
 /** All syncs of a config, one after the other. */
+import { exitCodeOf } from './errors.ts';
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { invocationBudget } from './control/budget/budget.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
@@ -47,7 +48,7 @@ export async function runSyncs(
   try {
     for (const definition of definitions) {
       const parent = unfinishedParent(definition, definitions, syncs);
-      if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
+      if (ended) syncs.push(notStartedSummary(definition, exitCodeOf(ended.reason), ended.because));
       else if (signal.aborted) syncs.push(stoppedSummary(definition));
       else if (parent) syncs.push(notStartedSummary(definition, parent.exitCode, waitsFor(parent)));
       else {

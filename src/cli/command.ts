@@ -12,6 +12,16 @@ export interface Option {
 }
 export type Options = Readonly<Record<string, Option>>;
 
+/** An option that is on or off. */
+export const flag = (about: string) => ({ type: 'flag', about }) as const;
+/** An option with a text. `value` is the placeholder of the value in the help, such as FILE. */
+export const text = (value: string, about: string) => ({ type: 'text', value, about }) as const;
+/** An option with an integer, which is at least `min`. */
+export const number = (value: string, about: string, bounds: { readonly min?: number } = {}) =>
+  ({ type: 'number', value, about, ...bounds }) as const;
+/** An option with a day, YYYY-MM-DD. */
+export const day = (about: string) => ({ type: 'day', value: 'DAY', about }) as const;
+
 export interface Positional {
   readonly about: string;
   /** How many words it accepts; only the last positional can accept many. */
@@ -94,22 +104,18 @@ const usageOfPositional = ([name, { takes }]: readonly [string, Positional]): st
 
 /** Options of every command. */
 export const commonOptions = {
-  json: { type: 'flag', about: 'Print the result as JSON.' },
-  quiet: { type: 'flag', about: 'Print only results, warnings and errors.' },
-  verbose: { type: 'flag', about: 'Log more details, and show the stack of a bug.' },
+  json: flag('Print the result as JSON.'),
+  quiet: flag('Print only results, warnings and errors.'),
+  verbose: flag('Log more details, and show the stack of a bug.'),
 } as const satisfies Options;
 
 /** Options of every command that the parser handles itself. */
 export const answeredOptions = {
-  help: { type: 'flag', about: 'Show help.' },
-  version: { type: 'flag', about: 'Show the version.' },
+  help: flag('Show help.'),
+  version: flag('Show the version.'),
 } as const satisfies Options;
 
-const config = {
-  type: 'text',
-  value: 'FILE',
-  about: 'Config file (default: SLUICE_CONFIG, then sluice.yaml, then configs/quickstart.yaml).',
-} as const satisfies Option;
+const config = text('FILE', 'Config file (default: SLUICE_CONFIG, then sluice.yaml, then configs/quickstart.yaml).');
 
 /** Options that every command accepts, so that a wrapper can always pass them. Only commands that declare them use them. */
 export const acceptedOptions = { config } as const satisfies Options;
@@ -117,9 +123,5 @@ export const acceptedOptions = { config } as const satisfies Options;
 /** The option of every command that reads the config. */
 export const configOption = {
   config,
-  'env-file': {
-    type: 'text',
-    value: 'FILE',
-    about: 'File of variables, one NAME=VALUE a line, for those that the environment does not set.',
-  },
+  'env-file': text('FILE', 'File of variables, one NAME=VALUE a line, for those that the environment does not set.'),
 } as const satisfies Options;

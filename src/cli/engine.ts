@@ -9,7 +9,7 @@ import { EXIT } from '../errors.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { MonitoredProcess, QueueDepth } from '../monitor/monitored-process.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import type { Options } from './command.ts';
+import { type Arguments, number, type Options, text } from './command.ts';
 import type { Context } from './context.ts';
 import { asJsonLine, versioned } from './terminal/json.ts';
 import { packageVersion } from './package.ts';
@@ -18,32 +18,22 @@ import { withRetryable } from './exit-codes.ts';
 
 /** Options of both roles. */
 export const engineOptions = {
-  calls: {
-    type: 'number',
+  calls: number('CALLS', 'Maximum number of concurrent requests of this process (default: service.in_flight).', {
     min: 1,
-    value: 'CALLS',
-    about: 'Maximum number of concurrent requests of this process (default: service.in_flight).',
-  },
-  chunk: {
-    type: 'number',
-    min: 1,
-    value: 'REQUESTS',
-    about:
-      'Maximum number of requests in a chunk (default: 250). Larger runs are split into chunks that workers share.',
-  },
-  listen: {
-    type: 'text',
-    value: 'HOST:PORT',
-    about: 'Address of /healthz, /readyz and /metrics (default: 127.0.0.1:9464 if free); off disables them.',
-  },
+  }),
+  chunk: number(
+    'REQUESTS',
+    'Maximum number of requests in a chunk (default: 250). Larger runs are split into chunks that workers share.',
+    { min: 1 },
+  ),
+  listen: text(
+    'HOST:PORT',
+    'Address of /healthz, /readyz and /metrics (default: 127.0.0.1:9464 if free); off disables them.',
+  ),
 } as const satisfies Options;
 
 /** The values of these options. */
-export interface EngineArguments {
-  readonly calls: number | undefined;
-  readonly chunk: number | undefined;
-  readonly listen: string | undefined;
-}
+export type EngineArguments = Arguments<typeof engineOptions, {}>;
 
 /** Runs until the signal aborts. With --json, it prints the summary of each run that ends here as one line of JSON. */
 export async function runEngine(

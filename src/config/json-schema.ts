@@ -24,7 +24,6 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  readonly minItems?: number;
   readonly default?: unknown;
 }
 

@@ -14,8 +14,8 @@ const chunk = z.object({
   token: z.string(),
   covered: z.int(),
   lost: z.array(z.string()),
-  startedAt: z.string().optional(),
-  continued: z.boolean().optional(),
+  startedAt: z.string(),
+  continued: z.boolean(),
 });
 /** Why a job was given up, stored with it. */
 const end = z.object({ exitCode: z.int().optional(), because: z.string().optional(), next: z.string().nullish() });

@@ -2,7 +2,7 @@
  * Decides what follows an attempt: a pure function of its outcome, the earlier attempts and the policy. The caller runs
  * the loop over attempts; `docs/retries.md` documents the decisions.
  */
-import { EXIT } from '../errors.ts';
+import type { StopReason } from '../errors.ts';
 import { printable, serviceText, statedCause } from './failure.ts';
 import type { AnsweredOutcome, Outcome } from './outcome.ts';
 import { backoffMs, boundedRetryAfterMs, retryAfterMs, type RetryWaits } from './wait.ts';
@@ -80,7 +80,7 @@ export type Decision =
   /** No further request is possible in this run. Open requests stay planned. */
   | {
       readonly do: 'stop';
-      readonly exit: typeof EXIT.credential | typeof EXIT.transient | typeof EXIT.budget;
+      readonly reason: Extract<StopReason, 'access-refused' | 'unavailable' | 'points-reached'>;
       readonly because: string;
       readonly next: string;
     }
@@ -159,7 +159,7 @@ export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, 
           }
         : {
             do: 'stop',
-            exit: EXIT.transient,
+            reason: 'unavailable',
             because: `the service could not be reached: ${outcome.reason}`,
             next: 'Check service.url and the network, then run the sync again; nothing was spent.',
           };
@@ -264,13 +264,13 @@ function refused(answer: AnsweredOutcome, defaultMeaning: 'token' | 'payment'): 
   return outOfPoints
     ? {
         do: 'stop',
-        exit: EXIT.budget,
+        reason: 'points-reached',
         because: statedReason(answer),
         next: 'Add points to the account, or wait until it has points again; open requests stay planned.',
       }
     : {
         do: 'stop',
-        exit: EXIT.credential,
+        reason: 'access-refused',
         because: statedReason(answer),
         next: 'Put a valid API token of the account into the variable that service.token names.',
       };

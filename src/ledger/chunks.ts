@@ -145,7 +145,7 @@ export async function assertRunning(ops: Ops, runId: string): Promise<void> {
 }
 
 /** Records which chunk's worker concluded the run. If that worker dies, its successor enqueues what follows the run. */
-export async function markConcluded(ops: Ops, runId: string, number: number): Promise<void> {
+export async function recordConcluded(ops: Ops, runId: string, number: number): Promise<void> {
   await ops
     .updateTable('chunks')
     .set({ state: 'concluded' })

@@ -6,17 +6,17 @@ import { LOG_ENDPOINT, LOG_TABLE } from '../service/request-log/request-log.ts';
 import { syncLease } from './lease.ts';
 
 /** A character that no sync name in a config can contain. */
-const MARK = ':';
+const SEPARATOR = ':';
 
 /** The run name of a sync's own reads of the log; chunks of a shared run read it separately. */
 export const logReadName = (sync: string, chunk?: string): string =>
-  [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(MARK);
+  [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(SEPARATOR);
 
 /** True for the run name of log reads, which are no runs of a sync. */
-export const isLogRead = (name: string): boolean => name.includes(MARK);
+export const isLogRead = (name: string): boolean => name.includes(SEPARATOR);
 
 /** SQL condition that a row belongs to a sync itself, not to its log reads. */
-export const isSync = sql<boolean>`strpos(sync, ${MARK}) = 0`;
+export const isSync = sql<boolean>`strpos(sync, ${SEPARATOR}) = 0`;
 
 /**
  * Returns the start of the newest row that existed when a run began or that the run read, by the service's clock, RFC
@@ -60,7 +60,7 @@ export const standaloneLogReads = (ops: Ops, until?: Date) =>
     .selectFrom('runs as n')
     .select('n.id')
     .where('n.endpoint', '=', LOG_ENDPOINT)
-    .where(sql<boolean>`strpos(n.sync, ${MARK}) > 0`)
+    .where(sql<boolean>`strpos(n.sync, ${SEPARATOR}) > 0`)
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -68,7 +68,7 @@ export const standaloneLogReads = (ops: Ops, until?: Date) =>
             .selectFrom('runs as o')
             .select('o.id')
             .where('o.endpoint', '=', LOG_ENDPOINT)
-            .where(sql<boolean>`strpos(o.sync, ${MARK}) = 0`)
+            .where(sql<boolean>`strpos(o.sync, ${SEPARATOR}) = 0`)
             .$if(until !== undefined, (all) => all.where('o.started_at', '<=', until as Date)),
         ),
       ),
@@ -82,13 +82,13 @@ export const deletableLogReads = (ops: Ops, name: string) =>
   standaloneLogReads(ops).where((eb) =>
     eb.or([
       eb('n.sync', '=', name),
-      eb.fn<boolean>('starts_with', ['n.sync', eb.val(`${name}${MARK}`)]),
+      eb.fn<boolean>('starts_with', ['n.sync', eb.val(`${name}${SEPARATOR}`)]),
       eb.not(
         eb.exists(
           eb
             .selectFrom('leases as l')
             .select('l.name')
-            .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || split_part(n.sync, ${MARK}, 1)`)
+            .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || split_part(n.sync, ${SEPARATOR}, 1)`)
             .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`),
         ),
       ),
@@ -123,5 +123,5 @@ export async function recordDeletion(database: LogReadDb, at: Date): Promise<voi
 
 /** SQL condition that a run of a log read lost no row by a recorded deletion. */
 export const hasItsRows = ({ ops }: Pick<LogReadDb, 'ops'>, run: string): RawBuilder<boolean> => sql`
-  (strpos(${sql.ref(`${run}.sync`)}, ${MARK}) = 0 or ${sql.ref(`${run}.id`)} > coalesce((
+  (strpos(${sql.ref(`${run}.sync`)}, ${SEPARATOR}) = 0 or ${sql.ref(`${run}.id`)} > coalesce((
     select d.value::bigint from ${sql.table(`${ops}.marks`)} d where d.sync = ${DELETIONS.sync} and d.name = ${DELETIONS.name}), 0))`;

@@ -249,7 +249,7 @@ export async function settleRequest(ops: Ops, lease: Lease, id: string, settleme
  * Records that a stored answer serves a request that is planned, or that was in doubt and is not sent again now. Its lost
  * answers and points stay. Returns false if the lease was lost or the request changed.
  */
-export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: string, at: Date): Promise<boolean> {
+export async function recordFresh(ops: Ops, lease: Lease, id: string, answerId: string, at: Date): Promise<boolean> {
   const served = await ops
     .updateTable('requests')
     .set({ state: 'fresh', answer_id: answerId, finished_at: at.toISOString() })

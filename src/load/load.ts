@@ -72,22 +72,34 @@ function prefetchTables(
   const lookups = targets
     .filter(({ table }) => !group.some(({ batch }) => batch.owner?.table === table.name))
     .map((target) => lookUp(target, observationsOf(target.table, group, new Set())))
-    .filter(({ ids }) => ids.length > 0);
-  let before: Promise<unknown> | undefined;
+    .filter(({ ids }) => ids.length > 0)
+    .map((lookup) => ({ lookup, built: Promise.withResolvers<ChangeSet>() }));
+  void buildInOrder(lookups);
   return new Map(
-    lookups.map((lookup) => {
-      const { target, seen } = lookup;
-      const { yieldToEventLoop } = target.executor;
-      const changeSet = buildWhenReady(lookup, before && { turn: before, pause: yieldToEventLoop });
-      before = changeSet.then(async ({ lists }) => {
-        await yieldToEventLoop();
-        lists();
-      });
-      // An earlier table may fail first.
-      before.catch(() => undefined);
-      return [target.table, { seen, changeSet }];
-    }),
+    lookups.map(({ lookup: { target, seen }, built }) => [target.table, { seen, changeSet: built.promise }]),
   );
+}
+
+interface PendingBuild {
+  readonly lookup: StoredLookup;
+  readonly built: PromiseWithResolvers<ChangeSet>;
+}
+
+/** Builds one change set after the other, and yields to the load between their parts. An error concerns all later ones. */
+async function buildInOrder(builds: readonly PendingBuild[]): Promise<void> {
+  // An earlier table may fail before a promise is awaited.
+  for (const { built } of builds) built.promise.catch(() => undefined);
+  try {
+    for (const [index, { lookup, built }] of builds.entries()) {
+      const { yieldToEventLoop } = lookup.target.executor;
+      const changeSet = await buildFrom(lookup, index === 0 ? undefined : yieldToEventLoop);
+      built.resolve(changeSet);
+      await yieldToEventLoop();
+      changeSet.lists();
+    }
+  } catch (error) {
+    for (const { built } of builds) built.reject(error);
+  }
 }
 
 interface StoredLookup {
@@ -106,17 +118,10 @@ function lookUp(target: MergeTarget, seen: PrefetchedTable['seen']): StoredLooku
   return { target, seen, ids, stored: storedRows };
 }
 
-/**
- * Builds the change set of a table. Behind another table, it waits for that one and yields to the load between its
- * parts.
- */
-async function buildWhenReady(
-  { target, seen, ids, stored: storedRows }: StoredLookup,
-  behind?: { readonly turn: Promise<unknown>; readonly pause: () => Promise<unknown> },
-): Promise<ChangeSet> {
-  await behind?.turn;
-  return buildChangeSet(target, ids, seen, await storedRows, behind?.pause);
-}
+const buildFrom = async (
+  { target, seen, ids, stored }: StoredLookup,
+  pause?: () => Promise<unknown>,
+): Promise<ChangeSet> => buildChangeSet(target, ids, seen, await stored, pause);
 
 async function loadTable(
   target: MergeTarget,
@@ -148,7 +153,7 @@ function countStep(table: RootTable, { items, change, lists }: MergeStep, receip
 
 const buildNow = (target: MergeTarget, seen: PrefetchedTable['seen']): PrefetchedTable => ({
   seen,
-  changeSet: buildWhenReady(lookUp(target, seen)),
+  changeSet: buildFrom(lookUp(target, seen)),
 });
 
 const itemsIn = (table: RootTable, loading: LoadItem | undefined): number =>

@@ -5,6 +5,7 @@ import { lastBalance } from '../control/budget/balance.ts';
 import { isSync } from '../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { inSnapshot } from '../warehouse/connect/in-snapshot.ts';
 import { tables } from '../warehouse/schema/tables.ts';
 import { readRowCounts } from '../warehouse/sql/row-counts.ts';
 import type { GaugeName, MetricSample } from './metrics.ts';
@@ -43,26 +44,22 @@ export interface FigureQuery {
 
 /** The figures of the warehouse at one moment, and the runs that ended since `endedSince`. */
 export function readFigures(warehouse: Source, { now, endedSince, tags }: FigureQuery): Promise<Figures> {
-  return warehouse.db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (db) => {
-      const source = { ...warehouse, db };
-      const ops = operationsOf(source);
-      return {
-        samples: {
-          ...(await readSyncs(ops)),
-          sluice_sync_interrupted: await readInterrupted(source),
-          ...(await readLedger(ops, now, tags)),
-          ...(await readPoints(source)),
-          sluice_table_rows: await readTableRows(source),
-          sluice_quarantine_open: await readQuarantine(ops),
-          sluice_check_failing: await readChecks(source),
-        },
-        ended: await readEnded(ops, endedSince),
-      };
-    });
+  return inSnapshot(warehouse.db, async (db) => {
+    const source = { ...warehouse, db };
+    const ops = operationsOf(source);
+    return {
+      samples: {
+        ...(await readSyncs(ops)),
+        sluice_sync_interrupted: await readInterrupted(source),
+        ...(await readLedger(ops, now, tags)),
+        ...(await readPoints(source)),
+        sluice_table_rows: await readTableRows(source),
+        sluice_quarantine_open: await readQuarantine(ops),
+        sluice_check_failing: await readChecks(source),
+      },
+      ended: await readEnded(ops, endedSince),
+    };
+  });
 }
 
 async function readSyncs(ops: Ops): Promise<Figures['samples']> {

@@ -136,7 +136,6 @@ function readItem(
   const resource = endpoint.returns;
   const scopeOf = (depth: number, muted: boolean): Scope => ({
     source,
-    resource: resource.name,
     position,
     drift: (path, kind, found) => {
       if (!muted) sink.drift(resource.name, path, kind, found);

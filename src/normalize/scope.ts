@@ -27,7 +27,6 @@ export interface RowBuilder {
 
 export interface Scope {
   readonly source: KeyedRequest;
-  readonly resource: string;
   /** The position of the top-level item. */
   readonly position: number;
   readonly drift: (path: string, kind: DriftKind, found: unknown) => void;

@@ -1,6 +1,7 @@
 /** Reads a report from the views for analysts, in one snapshot. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { inSnapshot } from '../warehouse/connect/in-snapshot.ts';
 import { dayNumber, dayOf } from '../day.ts';
 import { lastDays } from './figures.ts';
 import { readCalls, readSlowest } from './reading/calls.ts';
@@ -27,29 +28,25 @@ export function readReport(
   { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
   { now, redact }: ReadOptions,
 ): Promise<Report> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (tx) => {
-      const source: ReportSource = { db: tx, schema, redact, days: await shownDays(tx, schema, now) };
-      const money = await readMoney(source);
-      return {
-        madeAt: now,
-        schema,
-        days: source.days,
-        ...(money && { money }),
-        syncs: await readSyncs(source),
-        failingChecks: await readFailingChecks(source),
-        ...(await readSlices(source)),
-        growth: await readGrowth(source),
-        quality: await readQuality(source),
-        quarantine: await readQuarantine(source),
-        drift: await readDrift(source),
-        calls: await readCalls(source),
-        slowest: await readSlowest(source),
-      };
-    });
+  return inSnapshot(db, async (tx) => {
+    const source: ReportSource = { db: tx, schema, redact, days: await shownDays(tx, schema, now) };
+    const money = await readMoney(source);
+    return {
+      madeAt: now,
+      schema,
+      days: source.days,
+      ...(money && { money }),
+      syncs: await readSyncs(source),
+      failingChecks: await readFailingChecks(source),
+      ...(await readSlices(source)),
+      growth: await readGrowth(source),
+      quality: await readQuality(source),
+      quarantine: await readQuarantine(source),
+      drift: await readDrift(source),
+      calls: await readCalls(source),
+      slowest: await readSlowest(source),
+    };
+  });
 }
 
 /** The UTC days to show, oldest first: since the first run or logged request, within bounds. */

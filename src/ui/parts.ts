@@ -23,8 +23,7 @@ export function addressOf(path: string, parameters: Parameters = {}): string {
 export const link = (address: string, content: Content): Markup => html`<a href="${address}">${content}</a>`;
 
 /** A link to the page of one thing, such as a run. */
-export const linkTo = (path: string, id: string, content: Content = id): Markup =>
-  link(`${path}/${encodeURIComponent(id)}`, content);
+export const linkTo = (path: string, id: string): Markup => link(`${path}/${encodeURIComponent(id)}`, id);
 
 /** The value of a parameter; undefined if it is absent or empty. */
 export function parameter({ parameters }: Pick<ConsoleView, 'parameters'>, name: string): string | undefined {

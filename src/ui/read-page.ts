@@ -4,6 +4,7 @@ import { SchemaError } from '../errors.ts';
 import { html } from '../report/markup.ts';
 import { emptyState } from '../report/table.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { inSnapshot } from '../warehouse/connect/in-snapshot.ts';
 import { migrationStatus } from '../warehouse/migrate/migrate.ts';
 import type { Route } from './routes.ts';
 import type { Page, ConsoleView } from './view.ts';
@@ -30,14 +31,10 @@ export async function readPage(warehouse: Warehouse, route: Route, given: Given)
     plan,
   });
   if (route.runsStatements) return route.page(viewOf(warehouse.db));
-  return warehouse.db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (tx) => {
-      await sql`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`.execute(tx);
-      return route.page(viewOf(tx));
-    });
+  return inSnapshot(warehouse.db, async (tx) => {
+    await sql`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`.execute(tx);
+    return route.page(viewOf(tx));
+  });
 }
 
 const EMPTY: Page = {

@@ -56,7 +56,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 beforeAll(async () => {
   folder = await temporaryFolder();
   await writeFile(join(folder.path, 'sluice.yaml'), CONFIG);
-  for (const name of ['src', 'migrations', 'configs', 'package.json'])
+  for (const name of ['src', 'scripts', 'migrations', 'configs', 'package.json'])
     await cp(join(ROOT, name), join(folder.path, 'checkout', name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder.path, 'checkout', 'node_modules'));
   sandbox = await serveSandbox({

@@ -147,7 +147,13 @@ it('the children of a run that another process concluded before the job of a chu
     select id::text from ended`,
   );
   const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: run?.id ?? '', chunk: 0, token: '1' } as const;
-  const again = await work(scene, { ...chunk, covered: 0, lost: [] });
+  const again = await work(scene, {
+    ...chunk,
+    covered: 0,
+    lost: [],
+    startedAt: '2026-03-05T12:00:00.000Z',
+    continued: false,
+  });
   // Its worker died between the end of the chunk and its job's own: who concluded the run saw the sync busy.
   expect(await followed(scene, again.outcome)).toEqual(child);
   await work(scene, syncJob('members'));
@@ -164,7 +170,18 @@ it('a chunk of a run under another definition waits, beside a job that takes the
     `with cut as (insert into sluice_ops.chunks (run_id, number, state, requests) select id, 0, 'open', 2 from sluice_ops.runs)
     update sluice_ops.leases set token = 1 returning name`,
   );
-  const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: '1', chunk: 0, token: '1', covered: 0, lost: [] };
+  const chunk = {
+    kind: 'chunk',
+    sync: 'groups',
+    tries: 0,
+    runId: '1',
+    chunk: 0,
+    token: '1',
+    covered: 0,
+    lost: [],
+    startedAt: '2026-03-05T12:00:00.000Z',
+    continued: false,
+  };
   scene.arrived();
   const config = CONFIG.replace('"1001", ', '');
   const { outcome } = await work(scene, chunk as JobData, { config });
@@ -233,7 +250,11 @@ describe('a run that only lists a lost answer (in_doubt: stop)', () => {
       select id::text from ended`,
     );
     const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: run?.id ?? '', chunk: 0, token: '1' } as const;
-    const { events, outcome } = await work(scene, { ...chunk, covered: 0, lost: [] }, { config });
+    const { events, outcome } = await work(
+      scene,
+      { ...chunk, covered: 0, lost: [], startedAt: '2026-03-05T12:00:00.000Z', continued: false },
+      { config },
+    );
     expect(events).toMatchObject([
       { kind: 'begun' },
       { kind: 'had ended', run: { runId: run?.id, exitCode: 5, state: 'partial' } },

@@ -235,7 +235,16 @@ async function connectionsOfJobs({ db }: Warehouse): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-const CHUNK = { kind: 'chunk', sync: 'a', tries: 0, token: '1', covered: 0, lost: [] as string[] } as const;
+const CHUNK = {
+  kind: 'chunk',
+  sync: 'a',
+  tries: 0,
+  token: '1',
+  covered: 0,
+  lost: [] as string[],
+  startedAt: '2026-03-05T12:00:00.000Z',
+  continued: false,
+} as const;
 const group = 'endpoint: pronet.group\n    for_each: { group: ["1"] }';
 const FAMILY = `syncs:
   a:

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stopReasonOf } from '../../src/errors.ts';
 import type { Outcome } from '../../src/extract/outcome.ts';
 import { type Attempt, type Decision, decide, retryPolicy } from '../../src/extract/retry.ts';
 
@@ -99,7 +100,11 @@ describe('an answer', () => {
     [402, '', { 'x-error': 'invalid_api_key' }, 3],
   ])('of %i with %s %j stops with exit %i', (status, body, headers, exit) => {
     const decision = after(answered(status, body, headers));
-    expect(decision).toMatchObject({ do: 'stop', exit, because: expect.stringContaining(`answered ${status}`) });
+    expect(decision).toMatchObject({
+      do: 'stop',
+      reason: stopReasonOf(exit),
+      because: expect.stringContaining(`answered ${status}`),
+    });
   });
 
   it.each([429, 503])('of %i is requested again as certainly unpaid, a bounded number of times', (status) => {
@@ -172,7 +177,7 @@ describe('no answer', () => {
     expect(after(notSent)).toEqual({ do: 'retry', afterMs: 500, paid: false, because: 'connection refused' });
     expect(after(notSent, { number: 6, unpaidRetries: 5 })).toMatchObject({
       do: 'stop',
-      exit: 5,
+      reason: 'unavailable',
       because: 'the service could not be reached: connection refused',
     });
   });

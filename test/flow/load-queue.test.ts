@@ -29,7 +29,7 @@ async function storedIn(warehouse: Warehouse, count: number) {
 }
 
 const effects = {
-  settles: true,
+  purpose: { kind: 'settle' } as const,
   now: () => new Date('2026-03-06T13:00:00Z'),
   sleep: () => Promise.resolve(),
   random: () => 0,

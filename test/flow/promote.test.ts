@@ -9,8 +9,8 @@ import {
   chooseType,
   declaredField,
 } from '../../src/flow/promote/choose-field.ts';
-import { readDeclarations, type SourceModule } from '../../src/flow/promote/declaration-source.ts';
-import { editDeclaration } from '../../src/flow/promote/edit-declaration.ts';
+import { readDeclarations, type SourceModule } from '../../scripts/promote/declaration-source.ts';
+import { editDeclaration } from '../../scripts/promote/edit-declaration.ts';
 import { type FieldTable, fieldTables, placeInAnswer } from '../../src/flow/promote/field-place.ts';
 import { suggestedType } from '../../src/flow/promote/field-type.ts';
 import type { UnknownField } from '../../src/flow/promote/unknown-fields.ts';

@@ -9,7 +9,11 @@ const next = 'a step';
 const CASES: readonly (readonly [string, Decision, { readonly pointsBack: number; readonly isKnown: boolean }])[] = [
   ['stored waits for its load', { do: 'keep' }, { pointsBack: 0, isKnown: false }],
   ['of a missing entity waits for its load', { do: 'missing', because }, { pointsBack: 0, isKnown: false }],
-  ['refused for the account costs nothing', { do: 'stop', exit: 6, because, next }, { pointsBack: 9, isKnown: true }],
+  [
+    'refused for the account costs nothing',
+    { do: 'stop', reason: 'points-reached', because, next },
+    { pointsBack: 9, isKnown: true },
+  ],
   [
     'refused before any work costs nothing',
     { do: 'retry', afterMs: 1, paid: false, because },

@@ -1,5 +1,6 @@
 /** How a run ends: the first rule that applies decides state, exit code and the next step. */
 import { describe, expect, it } from 'vitest';
+import { stopReasonOf } from '../../src/errors.ts';
 import { endOf } from '../../src/flow/run/run-end.ts';
 
 type Input = Parameters<typeof endOf>[0];
@@ -20,7 +21,12 @@ const end = (
     { unread: READ, gaps: [], earlier: 0, ...sums, totals: { ...NOTHING, ...totals } },
   );
 
-const stop = (exit: number) => ({ exit, because: 'a reason', next: 'a step', forAll: false });
+const stop = (exitCode: number) => ({
+  reason: stopReasonOf(exitCode),
+  because: 'a reason',
+  next: 'a step',
+  forAll: false,
+});
 
 describe('a run', () => {
   it('with nothing left, lost or rejected is complete', () => {

@@ -1,9 +1,14 @@
 /** What stops a run: the first reason holds, an answer that could not be stored concerns all syncs, a bug is thrown. */
 import { describe, expect, it } from 'vitest';
-import { TransientError } from '../../src/errors.ts';
+import { type StopReason, TransientError } from '../../src/errors.ts';
 import { openStopController } from '../../src/flow/run/stop-controller.ts';
 
-const reason = (because: string, exit = 6) => ({ exit, because, next: null, forAll: false });
+const stopFor = (because: string, reason: StopReason = 'points-reached') => ({
+  reason,
+  because,
+  next: null,
+  forAll: false,
+});
 const open = () => openStopController(new AbortController().signal);
 
 describe('a stop controller', () => {
@@ -20,20 +25,20 @@ describe('a stop controller', () => {
     const controller = open();
     controller.stopSending();
     expect(controller.signal.aborted).toBe(true);
-    controller.stopWith(reason('first'));
-    controller.stopWith(reason('second'));
-    expect(controller.result()).toEqual(reason('first'));
+    controller.stopWith(stopFor('first'));
+    controller.stopWith(stopFor('second'));
+    expect(controller.result()).toEqual(stopFor('first'));
     expect(controller.hasFailed()).toBe(false);
   });
 
   it('turns an error that a person can act on into a reason, and throws a bug', () => {
     const expected = open();
     expected.fail(new TransientError('no database', { next: 'Wait.' }));
-    expect(expected.result()).toEqual({ exit: 5, because: 'no database', next: 'Wait.', forAll: false });
+    expect(expected.result()).toEqual({ reason: 'unavailable', because: 'no database', next: 'Wait.', forAll: false });
     expect(expected.hasFailed()).toBe(true);
 
     const bug = open();
-    bug.stopWith(reason('before'));
+    bug.stopWith(stopFor('before'));
     bug.fail(new TypeError('x is undefined'));
     expect(() => bug.result()).toThrow('x is undefined');
   });
@@ -46,8 +51,8 @@ describe('a stop controller', () => {
     expect(controller.result()).toMatchObject({ because: '3 answers are in the spool', forAll: true });
 
     const refused = open();
-    refused.stopWith(reason('the token is refused', 3));
+    refused.stopWith(stopFor('the token is refused', 'access-refused'));
     refused.failStore(new TransientError('not stored'));
-    expect(refused.result()).toMatchObject({ exit: 3, because: 'the token is refused' });
+    expect(refused.result()).toMatchObject({ reason: 'access-refused', because: 'the token is refused' });
   });
 });

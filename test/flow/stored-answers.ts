@@ -8,7 +8,7 @@ import { select } from './rows.ts';
 
 /** A load without a lease, whose waits take no time. */
 export const options: IngestOptions = {
-  settles: true,
+  purpose: { kind: 'settle' } as const,
   now: () => new Date('2026-03-06T13:00:00Z'),
   sleep: () => Promise.resolve(),
   random: () => 0,

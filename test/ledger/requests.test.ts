@@ -8,7 +8,7 @@ import { freshAnswersByKey } from '../../src/ledger/fresh-answers.ts';
 import { countByState, openRequests, planRequests, settleRequest, triedRequests } from '../../src/ledger/requests.ts';
 import { createRun, type Run } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { markSent, storeAnswers, type StoredBytes } from '../../src/ledger/store-and-mark-sent.ts';
+import { recordSent, storeAnswers, type StoredBytes } from '../../src/ledger/store-and-record-sent.ts';
 import { readAnswer, storedAnswerId, unloadedAnswers } from '../../src/ledger/answers.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
@@ -88,23 +88,23 @@ eachWarehouse('the ledger', (open) => {
     const { ops, lease, run } = await begun(open, 1);
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
-    expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set([id]));
+    expect(await recordSent(ops, lease, [{ ...sent, id }])).toEqual(new Set([id]));
     await settleRequest(ops, lease, id, { state: 'planned', at, pointsBack: 1 });
-    expect(await markSent(ops, lease, [{ ...sent, id, xRequestId: randomUUID() }])).toEqual(new Set([id]));
+    expect(await recordSent(ops, lease, [{ ...sent, id, xRequestId: randomUUID() }])).toEqual(new Set([id]));
     await settleRequest(ops, lease, id, { state: 'planned', at });
     expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2, xRequestId: sent.xRequestId }]);
     expect(await all(ops, run)).toEqual([]);
     expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
 
     await acquireLease(ops, lease.name, 'another', true);
-    expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
+    expect(await recordSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
     expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2 }]);
   });
 
   it('records no refusal and no loss of a late holder, whose lease was taken over', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const id = (await all(ops, run))[0]?.id ?? '';
-    await markSent(ops, lease, [{ ...sent, id }]);
+    await recordSent(ops, lease, [{ ...sent, id }]);
     await acquireLease(ops, lease.name, 'another', true);
     await settleRequest(ops, lease, id, { state: 'planned', at, pointsBack: 1 });
     await recordLosses(ops, { requestId: id, lease }, { at, reason: 'connection reset' });
@@ -119,7 +119,7 @@ eachWarehouse('the ledger', (open) => {
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
     await settleRequest(ops, lease, id, { state: 'failed', at, status: 422, error: 'no good' });
-    expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
+    expect(await recordSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
     await settleRequest(ops, lease, id, { state: 'planned', at });
     expect(await countByState(ops, run)).toEqual({ failed: 1 });
   });
@@ -127,7 +127,7 @@ eachWarehouse('the ledger', (open) => {
   it('leaves a stored answer as it is, whatever a late holder says of its request', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const id = (await all(ops, run))[0]?.id ?? '';
-    await markSent(ops, lease, [{ ...sent, id }]);
+    await recordSent(ops, lease, [{ ...sent, id }]);
     await store(ops, id, answer('[1]'));
     for (const state of ['planned', 'failed', 'in_doubt'] as const) await settleRequest(ops, lease, id, { state, at });
     expect(await countByState(ops, run)).toEqual({ stored: 1 });
@@ -142,7 +142,7 @@ eachWarehouse('the stored answers', (open) => {
     const { ops, lease, run } = await begun(open, bodies.length);
     const stored: string[] = [];
     for (const [n, request] of (await all(ops, run)).entries()) {
-      await markSent(ops, lease, [{ ...sent, id: request.id }]);
+      await recordSent(ops, lease, [{ ...sent, id: request.id }]);
       stored.push(await store(ops, request.id, answer(bodies[n] ?? '')));
       const read = await readAnswer(ops, stored[n] ?? '');
       expect(Buffer.from(read?.body ?? []).equals(bodies[n] ?? Buffer.alloc(0))).toBe(true);
@@ -169,7 +169,7 @@ eachWarehouse('the stored answers', (open) => {
   it('keeps every answer that was paid for, and finds exactly this one', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const id = (await all(ops, run))[0]?.id ?? '';
-    await markSent(ops, lease, [{ ...sent, id }]);
+    await recordSent(ops, lease, [{ ...sent, id }]);
     expect(await storedAnswerId(ops, id, answer('[1]'))).toBeUndefined();
     const first = await store(ops, id, answer('[1]'));
     expect(await storedAnswerId(ops, id, answer('[1]'))).toBe(first);
@@ -186,7 +186,7 @@ eachWarehouse('the stored answers', (open) => {
   it('gives the newest answer to a question that is young enough', async () => {
     const { ops, lease, run } = await begun(open, 2);
     const ids = (await all(ops, run)).map(({ id }) => id);
-    await markSent(
+    await recordSent(
       ops,
       lease,
       ids.map((id) => ({ ...sent, id })),

@@ -8,7 +8,7 @@ import { ingestAnswers } from '../../src/flow/ingest/ingest.ts';
 import { planRequests } from '../../src/ledger/requests.ts';
 import { createRun } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
+import { storeAnswers } from '../../src/ledger/store-and-record-sent.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
 import { decode } from '../../src/normalize/decode.ts';
 import { catalog } from '../../src/service/catalog.ts';
@@ -104,7 +104,7 @@ it(`${ANSWERS} answers, seed ${SEED}`, { timeout: countOf(600_000, 3_600_000) },
   const draw = drawsOf(SEED);
   const clock = clockFrom('2026-03-08T00:00:00Z');
   const ops = operationsOf(warehouse);
-  const how = { settles: true, now: clock.now, sleep: clock.sleep, random: () => 0 };
+  const how = { purpose: { kind: 'settle' } as const, now: clock.now, sleep: clock.sleep, random: () => 0 };
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, whole: 0 };
   for (const [index, source] of sources.entries()) {
     // The shares add up to ANSWERS, whatever the number of endpoints.

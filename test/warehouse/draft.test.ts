@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
 import type { DdlTable } from '../../src/warehouse/schema/ddl.ts';
-import { draftMigration } from '../../src/warehouse/migrate/draft.ts';
+import { draftMigration } from '../../scripts/migration-draft.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';

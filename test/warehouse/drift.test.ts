@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
-import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
+import { dumpSchema } from '../support/dump-schema.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const GOLDEN = new URL('../golden/schema.sql', import.meta.url);

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
-import { lastNumber } from '../../src/warehouse/migrate/draft-file.ts';
+import { lastNumber } from '../../scripts/migration-file.ts';
 import { FROZEN, frozenText, migrationFiles } from '../support/frozen.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
+import { dumpSchema } from '../support/dump-schema.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
 import { viewsDigest } from '../../src/warehouse/migrate/views.ts';
 import { VIEWS_DIGEST } from '../../src/warehouse/migrate/views-current.ts';

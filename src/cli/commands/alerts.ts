@@ -1,7 +1,7 @@
 /** `sluice alerts`: lists alerts, or sends a test alert to the configured channels. */
 import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag } from '../command.ts';
 import { requireUsable } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { column, type PrintedColumn, fields, tableOf } from '../terminal/print.ts';
@@ -15,7 +15,7 @@ export const alerts = command({
     '- test: send a test alert to the webhook and to the command of the config. The exit code is 5 if one of them did not accept it.',
   options: {
     ...configOption,
-    all: { type: 'flag', about: 'For list: show alerts that are over, too.' },
+    all: flag('For list: show alerts that are over, too.'),
   },
   positionals: { action: { takes: 'optional', choices: ['list', 'test'], about: 'The action.' } },
   examples: [

@@ -1,7 +1,7 @@
 /** `sluice dbt`: prints the tables and views of the warehouse as dbt sources. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { command, configOption } from '../command.ts';
+import { command, configOption, number, text } from '../command.ts';
 import { readConfig } from '../open.ts';
 import { asJson } from '../terminal/json.ts';
 import { writeOutput } from '../terminal/output-file.ts';
@@ -15,17 +15,12 @@ export const dbt = command({
     'With --json, the output is JSON, which dbt reads too. It needs dbt 1.10.5 or later, but neither a token nor the database.',
   options: {
     ...configOption,
-    output: {
-      type: 'text',
-      value: 'FILE',
-      about: 'Write to this file instead of standard output; in a folder, to sources.yml.',
-    },
-    'warn-after': {
-      type: 'number',
-      value: 'HOURS',
-      min: 1,
-      about: `Hours without a finished sync after which a table is stale (default: ${WARN_AFTER_HOURS}).`,
-    },
+    output: text('FILE', 'Write to this file instead of standard output; in a folder, to sources.yml.'),
+    'warn-after': number(
+      'HOURS',
+      `Hours without a finished sync after which a table is stale (default: ${WARN_AFTER_HOURS}).`,
+      { min: 1 },
+    ),
   },
   positionals: {},
   examples: [{ line: 'sluice dbt --output models/sluice/sources.yml', about: 'Write the sources into a dbt project.' }],

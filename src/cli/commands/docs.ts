@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { insteadOf } from '../../config/document/nearest.ts';
 import { EXIT, UsageError } from '../../errors.ts';
-import { command } from '../command.ts';
+import { command, flag, text } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
@@ -16,8 +16,8 @@ export const docs = command({
     'Elsewhere, or with names of pages, print pages of the reference as Markdown and write nothing. ' +
     'With --check, list missing and stale files and write nothing; the exit code is 1 if there are any.',
   options: {
-    check: { type: 'flag', about: 'Compare the files with the code; write nothing.' },
-    output: { type: 'text', value: 'DIR', about: 'Folder that holds docs/ and configs/ (default: the checkout).' },
+    check: flag('Compare the files with the code; write nothing.'),
+    output: text('DIR', 'Folder that holds docs/ and configs/ (default: the checkout).'),
   },
   positionals: {
     pages: { takes: 'many', about: 'Pages to print: commands, endpoints, entities, errors, tables.' },

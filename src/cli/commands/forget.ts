@@ -3,12 +3,12 @@ import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { ForgetOptions, ForgetSummary } from '../../flow/erasure/forget.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table as laidOut } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { formerSpoolFolder, spoolFolder } from '../spool-folder.ts';
+import { spoolFolder } from '../spool-folder.ts';
 import { withProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
 
@@ -20,11 +20,8 @@ export const forget = command({
     'The exit code is 2 if the key matches nothing, and 7 while a sync runs. Needs no token.',
   options: {
     ...configOption,
-    yes: { type: 'flag', about: 'Remove without asking.' },
-    'allow-again': {
-      type: 'flag',
-      about: 'Let later answers load it again; removes an earlier ban on it.',
-    },
+    yes: flag('Remove without asking.'),
+    'allow-again': flag('Let later answers load it again; removes an earlier ban on it.'),
   },
   positionals: {
     table: { takes: 'one', about: 'A table with a row of the entity, such as pronet_users.' },
@@ -75,7 +72,6 @@ async function forgotten(
   const { sleep, newId, signal } = context;
   const { now } = warehouse.clock;
   const spool = openSpool({ folder: spoolFolder(context, config) });
-  const formerSpools = [formerSpoolFolder(context)];
   return withProgress(context, ({ onProgress }) =>
     erase(
       warehouse,
@@ -85,7 +81,6 @@ async function forgotten(
         sleep,
         newId,
         spool,
-        formerSpools,
         onProgress: (done, total) => onProgress({ sync: 'answers', done, total }),
       },
       signal,

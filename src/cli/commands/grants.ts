@@ -2,7 +2,7 @@
 import { UsageError } from '../../errors.ts';
 import type { Secret } from '../../config/values/secret.ts';
 import type { Env } from '../../config/resolve.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag, text } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { showGenerated } from '../terminal/show.ts';
 
@@ -18,16 +18,11 @@ export const grants = command({
     'The role cannot log in: grant it to roles that can. Needs no token.',
   options: {
     ...configOption,
-    role: {
-      type: 'text',
-      value: 'NAME',
-      about: 'Name of the role (default: sluice_reader, or sluice_masked_reader). An existing role is kept.',
-    },
-    'without-personal': {
-      type: 'flag',
-      about: `Let the role read masked views without personal data. With --apply, ${KEY} or ${KEY}_FILE must hold the key; before you run printed statements, set it in the session: set sluice.masking_key = '...'.`,
-    },
-    apply: { type: 'flag', about: 'Run the statements instead of only printing them.' },
+    role: text('NAME', 'Name of the role (default: sluice_reader, or sluice_masked_reader). An existing role is kept.'),
+    'without-personal': flag(
+      `Let the role read masked views without personal data. With --apply, ${KEY} or ${KEY}_FILE must hold the key; before you run printed statements, set it in the session: set sluice.masking_key = '...'.`,
+    ),
+    apply: flag('Run the statements instead of only printing them.'),
   },
   positionals: {},
   examples: [

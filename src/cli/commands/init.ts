@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import { isCi } from '../terminal/ci.ts';
-import { command } from '../command.ts';
+import { command, flag, number, text } from '../command.ts';
 import type { Context } from '../context.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -18,19 +18,10 @@ export const init = command({
     'The config contains the other endpoints as comments. ' +
     'If one of the files exists, nothing is written without --force. --config has no effect; --dir names the folder.',
   options: {
-    dir: { type: 'text', value: 'DIR', about: 'Folder to write to (default: the working directory).' },
-    warehouse: {
-      type: 'text',
-      value: 'KIND',
-      about: 'embedded or postgres (default: embedded); postgres uses the server in DATABASE_URL.',
-    },
-    'per-run': {
-      type: 'number',
-      value: 'POINTS',
-      min: 1,
-      about: 'Maximum number of points that a run may spend (default: 100).',
-    },
-    force: { type: 'flag', about: 'Overwrite existing files.' },
+    dir: text('DIR', 'Folder to write to (default: the working directory).'),
+    warehouse: text('KIND', 'embedded or postgres (default: embedded); postgres uses the server in DATABASE_URL.'),
+    'per-run': number('POINTS', 'Maximum number of points that a run may spend (default: 100).', { min: 1 }),
+    force: flag('Overwrite existing files.'),
   },
   positionals: {
     endpoints: {

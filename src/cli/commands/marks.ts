@@ -3,7 +3,7 @@ import type { Config } from '../../config/definition.ts';
 import { EXIT, UsageError } from '../../errors.ts';
 import type { ResetSummary } from '../../flow/marks/reset-marks.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, day, flag } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
 import { inputText } from '../../text/filters.ts';
@@ -19,12 +19,8 @@ export const marks = command({
     'Without --yes, the command only shows what would change and what the next run would cost. It refuses while the sync runs (exit code 7) or has an interrupted run that the next sync continues.',
   options: {
     ...configOption,
-    to: {
-      type: 'day',
-      value: 'DAY',
-      about: 'For reset: the last day that stays known (default: nothing stays known).',
-    },
-    yes: { type: 'flag', about: 'Reset the watermarks.' },
+    to: day('For reset: the last day that stays known (default: nothing stays known).'),
+    yes: flag('Reset the watermarks.'),
   },
   positionals: {
     action: { takes: 'optional', choices: ['list', 'reset'], about: 'The action.' },

@@ -1,6 +1,6 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
 import type { Planned } from '../../flow/forecast/quote-syncs.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, day, flag, number, text } from '../command.ts';
 import { requireUsable } from '../credential.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { configFlag } from './plan/config-flag.ts';
@@ -21,42 +21,34 @@ export const plan = command({
     'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema.',
   options: {
     ...configOption,
-    refresh: { type: 'flag', about: 'As for sync --refresh: plan requests with fresh answers too.' },
-    failed: { type: 'flag', about: 'As for sync --failed: plan only what failed in the last run of each sync.' },
-    from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
-    to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
-    limit: { type: 'number', min: 1, value: 'REQUESTS', about: 'As for sync --limit.' },
-    explain: {
-      type: 'flag',
-      about: 'List each request of a new run with its decision, its max_age and the reason, instead of the quote.',
-    },
-    output: {
-      type: 'text',
-      value: 'FILE',
-      about:
-        'Save the plan in this file. sluice sync --plan FILE sends exactly its requests, and refuses if anything changed since. ' +
+    refresh: flag('As for sync --refresh: plan requests with fresh answers too.'),
+    failed: flag('As for sync --failed: plan only what failed in the last run of each sync.'),
+    from: day('As for sync --from.'),
+    to: day('As for sync --to.'),
+    limit: number('REQUESTS', 'As for sync --limit.', { min: 1 }),
+    explain: flag(
+      'List each request of a new run with its decision, its max_age and the reason, instead of the quote.',
+    ),
+    output: text(
+      'FILE',
+      'Save the plan in this file. sluice sync --plan FILE sends exactly its requests, and refuses if anything changed since. ' +
         'The file contains digests, and the fields of up to 1,000 requests of each sync.',
-    },
-    against: {
-      type: 'text',
-      value: 'OTHER',
-      about:
-        'Show what the config costs a month compared with another config file, or with the same file at a git revision such as main.',
-    },
-    'fail-above': {
-      type: 'number',
-      min: 0,
-      value: 'POINTS',
-      about: 'With --against: end with exit code 4 if a month costs over POINTS more than OTHER.',
-    },
-    for: {
-      type: 'text',
-      value: 'TIME',
-      about:
-        'Show what the schedules will spend in a time such as 30d: points per sync, day and tag, and when the balance and the budgets end. Later forecasts show how it compares with what was spent.',
-    },
-    until: { type: 'day', value: 'DAY', about: 'The same as --for, up to the end of this UTC day.' },
-    markdown: { type: 'flag', about: 'With --against: print Markdown for a comment on a pull request.' },
+    ),
+    against: text(
+      'OTHER',
+      'Show what the config costs a month compared with another config file, or with the same file at a git revision such as main.',
+    ),
+    'fail-above': number(
+      'POINTS',
+      'With --against: end with exit code 4 if a month costs over POINTS more than OTHER.',
+      { min: 0 },
+    ),
+    for: text(
+      'TIME',
+      'Show what the schedules will spend in a time such as 30d: points per sync, day and tag, and when the balance and the budgets end. Later forecasts show how it compares with what was spent.',
+    ),
+    until: day('The same as --for, up to the end of this UTC day.'),
+    markdown: flag('With --against: print Markdown for a comment on a pull request.'),
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan (default: all).' } },
   examples: [

@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../day.ts';
 import { UsageError } from '../../errors.ts';
 import type { PruneSummary } from '../../flow/retention/prune.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag, text } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
@@ -16,16 +16,9 @@ export const prune = command({
     'Pruned answers cannot be replayed, and replay --rebuild is no longer possible. Without --yes, the command only shows what it would delete. It works in small steps, also while syncs run. Needs no token.',
   options: {
     ...configOption,
-    'older-than': {
-      type: 'text',
-      value: 'AGE',
-      about: 'Minimum age of answers to prune, such as 90d or 26w (required; at least 1d).',
-    },
-    quarantined: {
-      type: 'flag',
-      about: 'Also prune answers with open entries in quarantine, which then cannot be retried.',
-    },
-    yes: { type: 'flag', about: 'Delete the data.' },
+    'older-than': text('AGE', 'Minimum age of answers to prune, such as 90d or 26w (required; at least 1d).'),
+    quarantined: flag('Also prune answers with open entries in quarantine, which then cannot be retried.'),
+    yes: flag('Delete the data.'),
   },
   positionals: {},
   examples: [

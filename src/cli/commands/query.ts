@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryOptions, QueryResult } from '../../warehouse/connect/query.ts';
 import { csvRecords } from '../../text/csv.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag } from '../command.ts';
 import type { Context } from '../context.ts';
 import { jsonElements, versioned } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
@@ -16,7 +16,7 @@ export const query = command({
     'Names without a schema refer to the schema of the warehouse. Needs no token.',
   options: {
     ...configOption,
-    csv: { type: 'flag', about: 'Print CSV with exact values; null is an empty field, an empty text is "".' },
+    csv: flag('Print CSV with exact values; null is an empty field, an empty text is "".'),
   },
   positionals: { sql: { takes: 'one', about: 'The statement, or - to read it from standard input.' } },
   examples: [

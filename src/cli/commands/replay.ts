@@ -2,7 +2,7 @@
 import { UsageError } from '../../errors.ts';
 import type { ReplayOptions, ReplaySummary } from '../../flow/replay/replay.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag, text } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
@@ -19,19 +19,13 @@ export const replay = command({
   logs: true,
   options: {
     ...configOption,
-    rebuild: { type: 'flag', about: 'Rebuild all tables; accepts no names.' },
-    'as-of': {
-      type: 'text',
-      value: 'TIME',
-      about:
-        'Load the answers received up to the end of a UTC day, or up to an instant such as 2026-03-05T12:00:00Z, into tables in a schema of their own; accepts no names. The present tables do not change.',
-    },
-    schema: {
-      type: 'text',
-      value: 'NAME',
-      about: 'With --as-of: the schema to create (default: sluice_as_of_2026_03_05 for that day).',
-    },
-    drop: { type: 'text', value: 'NAME', about: 'Drop a schema that --as-of created.' },
+    rebuild: flag('Rebuild all tables; accepts no names.'),
+    'as-of': text(
+      'TIME',
+      'Load the answers received up to the end of a UTC day, or up to an instant such as 2026-03-05T12:00:00Z, into tables in a schema of their own; accepts no names. The present tables do not change.',
+    ),
+    schema: text('NAME', 'With --as-of: the schema to create (default: sluice_as_of_2026_03_05 for that day).'),
+    drop: text('NAME', 'Drop a schema that --as-of created.'),
   },
   positionals: {
     names: { takes: 'many', completes: 'syncs', about: 'Syncs whose answers are loaded again (default: all).' },

@@ -1,5 +1,5 @@
 /** `sluice report`: writes an HTML page from the warehouse alone. */
-import { command, configOption } from '../command.ts';
+import { command, configOption, text } from '../command.ts';
 import { asJson, versioned } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { writeOutput } from '../terminal/output-file.ts';
@@ -11,11 +11,7 @@ export const report = command({
     'With --json, the command writes the figures instead. Needs no token.',
   options: {
     ...configOption,
-    output: {
-      type: 'text',
-      value: 'FILE',
-      about: 'Write to this file instead of standard output; an existing file is replaced.',
-    },
+    output: text('FILE', 'Write to this file instead of standard output; an existing file is replaced.'),
   },
   positionals: {},
   examples: [{ line: 'sluice report --output report.html', about: 'Write a page for the browser.' }],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { UsageError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox/serve.ts';
 import type { SandboxOptions } from '../../sandbox/options.ts';
-import { command } from '../command.ts';
+import { command, number, text } from '../command.ts';
 import { asJson, versioned } from '../terminal/json.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
@@ -17,31 +17,17 @@ export const sandbox = command({
     'A fault is KIND[=VALUE][:RATE][@NTH][/ENDPOINT]. KIND is a status such as 503 (429=2 also sends Retry-After: 2), slow=MS, cut[=BYTES], ' +
     'reset[=before|headers|body], malformed, html, empty, out-of-points[=401|402|403] or revoked. Commas separate several faults.',
   options: {
-    port: {
-      type: 'number',
-      value: 'PORT',
-      about: `Port to listen on (default: ${DEFAULT_PORT}); 0 uses a free port.`,
-    },
-    host: {
-      type: 'text',
-      value: 'HOST',
-      about: `Address to listen on (default: ${DEFAULT_HOST}, which only this machine can reach).`,
-    },
-    seed: { type: 'number', value: 'N', about: 'Seed of the data and the faults (default: 1).' },
-    size: {
-      type: 'text',
-      value: 'SIZE',
-      about: 'Size of the data: demo (the smallest), small or large (default: demo).',
-    },
-    faults: { type: 'text', value: 'LIST', about: 'Faults to inject, such as 503:0.05,slow=2000:0.1.' },
-    points: {
-      type: 'number',
-      value: 'POINTS',
-      about:
-        'Balance at the start (default: unlimited). Without it, the log shows no balance, and budget.keep refuses every request.',
-    },
-    token: { type: 'text', value: 'TOKEN', about: 'The only token that is accepted; it is not secret.' },
-    latency: { type: 'number', value: 'MS', about: 'Delay of each answer (default: 0).' },
+    port: number('PORT', `Port to listen on (default: ${DEFAULT_PORT}); 0 uses a free port.`),
+    host: text('HOST', `Address to listen on (default: ${DEFAULT_HOST}, which only this machine can reach).`),
+    seed: number('N', 'Seed of the data and the faults (default: 1).'),
+    size: text('SIZE', 'Size of the data: demo (the smallest), small or large (default: demo).'),
+    faults: text('LIST', 'Faults to inject, such as 503:0.05,slow=2000:0.1.'),
+    points: number(
+      'POINTS',
+      'Balance at the start (default: unlimited). Without it, the log shows no balance, and budget.keep refuses every request.',
+    ),
+    token: text('TOKEN', 'The only token that is accepted; it is not secret.'),
+    latency: number('MS', 'Delay of each answer (default: 0).'),
   },
   positionals: {},
   examples: [

@@ -1,6 +1,6 @@
 /** `sluice schedule`: fires syncs by their schedules and works on them, or prints when they fire. */
 import { UsageError } from '../../errors.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag } from '../command.ts';
 import type { Config } from '../../config/definition.ts';
 import type { Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
@@ -25,14 +25,10 @@ export const schedule = command({
   options: {
     ...configOption,
     ...engineOptions,
-    explain: {
-      type: 'flag',
-      about: 'Print the next ten firings of each sync and exit; needs no database and no token.',
-    },
-    redrive: {
-      type: 'flag',
-      about: 'Requeue the jobs that were given up, of the named syncs or of all that did not complete since, and exit.',
-    },
+    explain: flag('Print the next ten firings of each sync and exit; needs no database and no token.'),
+    redrive: flag(
+      'Requeue the jobs that were given up, of the named syncs or of all that did not complete since, and exit.',
+    ),
   },
   positionals: {
     names: { takes: 'many', completes: 'syncs', about: 'Only these syncs, with --explain or --redrive.' },

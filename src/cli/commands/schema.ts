@@ -1,12 +1,12 @@
 /** `sluice schema`: prints the JSON Schema of a config. */
-import { command } from '../command.ts';
+import { command, text } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 
 export const schema = command({
   about:
     'Print the JSON Schema of a config, or write it to a file. ' +
     'Editors use it to check a config that begins with the line "# yaml-language-server: $schema=./sync.schema.json".',
-  options: { output: { type: 'text', value: 'FILE', about: 'Write to this file instead of standard output.' } },
+  options: { output: text('FILE', 'Write to this file instead of standard output.') },
   positionals: {},
   examples: [
     {

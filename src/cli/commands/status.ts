@@ -6,7 +6,7 @@ import type { EngineStatus } from '../../engine/status.ts';
 import type { SyncMarks } from '../../flow/marks/read-marks.ts';
 import type { Proposal } from '../../flow/promote/unknown-fields.ts';
 import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, flag, text } from '../command.ts';
 import type { Context } from '../context.ts';
 import { filtersText } from '../../text/filters.ts';
 import { checkLines } from '../text/check-lines.ts';
@@ -57,13 +57,12 @@ export const status = command({
     'If schedule or worker ran, the output also shows the live processes, waiting jobs, runs in progress, jobs that were given up, and the next firing of each sync.',
   options: {
     ...configOption,
-    watch: { type: 'flag', about: 'Show the status again every two seconds until stopped.' },
-    marks: { type: 'flag', about: 'Also show the watermarks of the config’s syncs, as sluice marks does.' },
-    since: {
-      type: 'text',
-      value: 'RUN',
-      about: 'Also show how many rows are new, changed or gone since a run, by the answers of all later runs.',
-    },
+    watch: flag('Show the status again every two seconds until stopped.'),
+    marks: flag('Also show the watermarks of the config’s syncs, as sluice marks does.'),
+    since: text(
+      'RUN',
+      'Also show how many rows are new, changed or gone since a run, by the answers of all later runs.',
+    ),
   },
   positionals: {},
   examples: [

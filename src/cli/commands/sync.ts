@@ -3,7 +3,7 @@ import type { Summary } from '../../ledger/summary.ts';
 import type { SyncOptions } from '../../flow/run/sync-run.ts';
 import { UsageError } from '../../errors.ts';
 import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, day, flag, number, text } from '../command.ts';
 import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
 import { readConfig } from '../open.ts';
@@ -30,46 +30,27 @@ export const sync = command({
   logs: true,
   options: {
     ...configOption,
-    refresh: { type: 'flag', about: 'Send requests even if a fresh answer exists within max_age.' },
-    failed: {
-      type: 'flag',
-      about:
-        'Send only what failed in the last run of each sync, also requests that normal runs have given up. The run moves no watermark, and does not count as a complete run of the sync.',
-    },
-    'fail-on-truncated': {
-      type: 'flag',
-      about: 'End with exit code 4 if more items may exist than the service returned.',
-    },
-    'abandon-spool': {
-      type: 'flag',
-      about:
-        'Give up spool folders that cannot be found. Answers in them count as lost, and their requests may be paid twice.',
-    },
-    from: {
-      type: 'day',
-      value: 'DAY',
-      about: 'First day, YYYY-MM-DD, instead of the start of the window. Leaves out syncs without days.',
-    },
-    to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, instead of the end of the window.' },
-    'max-points': {
-      type: 'number',
-      value: 'POINTS',
-      about: 'Maximum number of points that this invocation may spend.',
-    },
-    limit: {
-      type: 'number',
-      min: 1,
-      value: 'REQUESTS',
-      about:
-        'Send at most this many requests of each sync, as a sample. Such a run is partial: it moves no watermark, and the next sync without --limit requests the rest.',
-    },
-    plan: {
-      type: 'text',
-      value: 'FILE',
-      about:
-        'Send exactly the requests of a plan that sluice plan --output saved, for at most its points. ' +
+    refresh: flag('Send requests even if a fresh answer exists within max_age.'),
+    failed: flag(
+      'Send only what failed in the last run of each sync, also requests that normal runs have given up. The run moves no watermark, and does not count as a complete run of the sync.',
+    ),
+    'fail-on-truncated': flag('End with exit code 4 if more items may exist than the service returned.'),
+    'abandon-spool': flag(
+      'Give up spool folders that cannot be found. Answers in them count as lost, and their requests may be paid twice.',
+    ),
+    from: day('First day, YYYY-MM-DD, instead of the start of the window. Leaves out syncs without days.'),
+    to: day('Last day, YYYY-MM-DD, instead of the end of the window.'),
+    'max-points': number('POINTS', 'Maximum number of points that this invocation may spend.'),
+    limit: number(
+      'REQUESTS',
+      'Send at most this many requests of each sync, as a sample. Such a run is partial: it moves no watermark, and the next sync without --limit requests the rest.',
+      { min: 1 },
+    ),
+    plan: text(
+      'FILE',
+      'Send exactly the requests of a plan that sluice plan --output saved, for at most its points. ' +
         'Refuse with exit code 2 if the config, inputs, fresh answers, prices or the day changed since. Splits of full answers count toward its points.',
-    },
+    ),
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run (default: all).' } },
   examples: [

@@ -1,5 +1,5 @@
 /** Candidates for the completion of a command line, derived from the declarations of the commands. Pure. */
-import { type Command, commonOptions, type Options, type Positional } from '../command.ts';
+import { answeredOptions, type Command, commonOptions, type Options, type Positional } from '../command.ts';
 
 export interface CompletionWord {
   readonly word: string;
@@ -26,7 +26,7 @@ const NOTHING: CompletionOffer = { candidates: [] };
 /** The options that every command accepts in addition to its own. */
 const everywhere: Options = {
   ...commonOptions,
-  help: { type: 'flag', about: 'Show help.' },
+  help: answeredOptions.help,
 };
 
 /** The candidates for the last of the words after the name of the program, which can be empty. */
@@ -55,7 +55,7 @@ function joined(words: readonly string[]): string[] {
 function beforeCommand(before: readonly string[], current: string, commands: readonly Command[]): CompletionOffer {
   if (current.startsWith('-')) {
     return {
-      candidates: flags({ ...everywhere, version: { type: 'flag', about: 'Show the version.' } }, before, current),
+      candidates: flags({ ...everywhere, ...answeredOptions }, before, current),
     };
   }
   const listed = commands.filter(({ hidden }) => hidden !== true);

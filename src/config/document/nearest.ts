@@ -11,15 +11,18 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   return distance(name.toLowerCase(), found) <= Math.max(2, Math.floor(found.length / 3)) ? found : undefined;
 }
 
-/** The names that are most similar to the name, or one of whose words is, best first: few enough for a message. */
-export function nearestNames(name: string, names: readonly string[], most = 5): string[] {
+/** Few enough for a message. */
+const MOST_NAMES = 5;
+
+/** The names that are most similar to the name, or one of whose words is, best first. */
+export function nearestNames(name: string, names: readonly string[]): string[] {
   const wanted = name.toLowerCase();
   if (wanted === '' || wanted.length > LONGEST) return [];
   return names
     .map((known) => ({ known, difference: differenceOf(wanted, known.toLowerCase()) }))
     .filter(({ known, difference }) => difference <= 1 / 3 || distance(wanted, known.toLowerCase()) <= 2)
     .toSorted((a, b) => (a.difference === b.difference ? a.known.length - b.known.length : a.difference - b.difference))
-    .slice(0, most)
+    .slice(0, MOST_NAMES)
     .map(({ known }) => known);
 }
 

@@ -3,7 +3,7 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
 import { freshAnswersByKey, type ReceiptRange, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
+import { type AnswerAvailability, type LedgerRequest, recordFresh } from '../../ledger/requests.ts';
 import { repeatedlyUnreadable } from '../../ledger/failures/repeatedly-unreadable.ts';
 import { unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -142,7 +142,7 @@ export async function serveFromNewAnswers(
     const ours = new Map<string, string>();
     for (const { id, requestKey } of unserved) {
       const answerId = known.get(requestKey);
-      if (answerId !== undefined && (await markFresh(context.ops, context.lease, id, answerId, context.now())))
+      if (answerId !== undefined && (await recordFresh(context.ops, context.lease, id, answerId, context.now())))
         ours.set(id, answerId);
     }
     return ours;

@@ -7,7 +7,7 @@ export interface LeaseKeepAlive {
   /** Aborts when another holder took over. */
   readonly lost: AbortSignal;
   /** Marks the lease as transferred, so that it is not released at the end. */
-  readonly markHandedOver: () => void;
+  readonly recordHandOver: () => void;
   /** Stops the heartbeat and releases the lease. */
   readonly end: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export function keepLeaseAlive(
   }, sleep);
   return {
     lost: lost.signal,
-    markHandedOver: () => {
+    recordHandOver: () => {
       isKept = true;
     },
     end: async () => {

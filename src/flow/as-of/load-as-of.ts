@@ -45,13 +45,13 @@ export async function loadAsOf(
     if (gone) throw lacksRows(asOf, gone);
     await createAsOfSchema(warehouse, schema, asOf);
     isCreated = true;
-    const counts = await loadAgain(warehouse, ops, answers, { ...effects, targetSchema: schema }, signal);
+    const counts = await loadAgain(warehouse, ops, answers, { ...effects, purpose: { kind: 'copy', schema } }, signal);
     const left = answers.length - counts.answers;
     if (left === 0) await completeAsOfSchema(warehouse, schema, asOf);
     isComplete = left === 0;
     return { ...counts, asOf, schema, left };
   } finally {
-    // A schema that cannot be dropped now keeps its mark as not complete.
+    // A schema that cannot be dropped now keeps its label as not complete.
     if (isCreated && !isComplete) await dropAsOfSchema(warehouse, schema).catch(() => false);
     await held?.keepAlive.end();
   }

@@ -1,23 +1,23 @@
-/** Schemas with the tables as of an earlier time. Sluice creates, marks and drops them, and drops no schema without its mark. */
+/** Schemas with the tables as of an earlier time. Sluice creates, labels and drops them, and drops no schema without its label. */
 import { sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
-import { createMarkedSchema, dropSchema, markSchema, unlessKept } from '../rebuild/marked-schema.ts';
+import { createLabelledSchema, dropSchema, labelSchema, unlessKept } from '../rebuild/labelled-schema.ts';
 import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 type Database = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
-/** The mark is the comment of the schema. It names the warehouse's own schema, since a database may hold several. */
+/** The label is the comment of the schema. It names the warehouse's own schema, since a database may hold several. */
 const beginningOf = ({ schema }: Pick<Warehouse, 'schema'>): string => `Tables of ${schema} as of `;
 const REMOVED_BY = 'sluice replay --drop removes this schema.';
 const UNFINISHED = '; not complete';
-const markOf = (warehouse: Pick<Warehouse, 'schema'>, asOf: Date, suffix: string): string =>
+const labelOf = (warehouse: Pick<Warehouse, 'schema'>, asOf: Date, suffix: string): string =>
   `${beginningOf(warehouse)}${asOf.toISOString()}${suffix}. ${REMOVED_BY}`;
 
 const NAME = /^(?!pg_)[a-z][a-z0-9_]{0,58}$/;
 
-/** Creates the schema with empty tables, marked as not complete. Throws a UsageError if the name is not free. */
+/** Creates the schema with empty tables, labelled as not complete. Throws a UsageError if the name is not free. */
 export async function createAsOfSchema(warehouse: Database, name: string, asOf: Date): Promise<void> {
   if (!NAME.test(name))
     throw new UsageError(
@@ -25,7 +25,7 @@ export async function createAsOfSchema(warehouse: Database, name: string, asOf: 
     );
   try {
     await warehouse.db.transaction().execute(async (tx) => {
-      await createMarkedSchema(tx, warehouse.ops, { name, mark: markOf(warehouse, asOf, UNFINISHED) });
+      await createLabelledSchema(tx, warehouse.ops, { name, label: labelOf(warehouse, asOf, UNFINISHED) });
     });
   } catch (error) {
     if (errorCode(error) !== SQL_STATE.duplicateSchema) throw error;
@@ -39,11 +39,11 @@ export async function createAsOfSchema(warehouse: Database, name: string, asOf: 
   }
 }
 
-/** Marks the schema as complete. */
+/** Labels the schema as complete. */
 export const completeAsOfSchema = ({ db, schema }: Database, name: string, asOf: Date): Promise<void> =>
-  markSchema(db, name, markOf({ schema }, asOf, ''));
+  labelSchema(db, name, labelOf({ schema }, asOf, ''));
 
-/** Returns the names of the marked schemas of this warehouse, complete or not. */
+/** Returns the names of the labelled schemas of this warehouse, complete or not. */
 export async function asOfSchemas(warehouse: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select nspname as name from pg_namespace
@@ -53,7 +53,7 @@ export async function asOfSchemas(warehouse: Database): Promise<readonly string[
   return rows.map(({ name }) => name);
 }
 
-/** Drops a marked schema; false if it has no mark, or if other objects depend on it, were added to it, or use it. */
+/** Drops a labelled schema; false if it has no label, or if other objects depend on it, were added to it, or use it. */
 export async function dropAsOfSchema(warehouse: Database, name: string): Promise<boolean> {
   if (!(await asOfSchemas(warehouse)).includes(name)) return false;
   return unlessKept(warehouse.db.transaction().execute((tx) => dropSchema(tx, name)));

@@ -1,8 +1,7 @@
 /** Runs the checks of a sync after the load of a run, before the run is concluded, and records their results. */
 import type { CheckDefinition } from '../../config/checks.ts';
-import { EXIT } from '../../errors.ts';
 import { type CheckResult, recordCheckResults } from '../../ledger/checks/check-results.ts';
-import { markFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
@@ -11,7 +10,7 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
-import { markFormerSlices } from '../split/former-slices.ts';
+import { recordFormerSlices } from '../split/former-slices.ts';
 import type { Invocation } from '../run/invocation.ts';
 import type { CheckedRun } from './checked-run.ts';
 import { allowedBy, evaluate } from './evaluate.ts';
@@ -35,8 +34,8 @@ export async function runChecks(
   const { checks = [] } = definition;
   if (checks.length === 0) return [];
   const ops = operationsOf(warehouse);
-  await retryTransient(() => markFullAnswersWithFailedParts(ops, run), effects);
-  await retryTransient(() => markFormerSlices(ops, ended), effects);
+  await retryTransient(() => recordFullAnswersWithFailedParts(ops, run), effects);
+  await retryTransient(() => recordFormerSlices(ops, ended), effects);
   const read = async () => ({ counters: await readRunCounters(ops, run.id), unread: await unreadableSum(ops, run.id) });
   const facts = await retryTransient(read, effects);
   const checked = { ...ended, ...facts, warehouse, now: effects.now() };
@@ -69,7 +68,7 @@ function reasonToSkip(
 ): string | undefined {
   if (limit) return 'not run: the run is a sample (--limit)';
   // An error that concerns the complete endpoint ends the run for good, with exit 4.
-  const isStopped = stop ? stop.exit !== EXIT.rejects : left > 0;
+  const isStopped = stop ? stop.reason !== 'endpoint-refused' : left > 0;
   if (isStopped || inDoubt > 0) return 'not run: the run did not finish its plan';
   if (isPart && (kind === 'rows' || kind === 'complete')) return 'not run: the run requested only a part of the sync';
   if (kind === 'rows' && fresh + covered > 0) return 'not run: stored answers served inputs of the run';

@@ -1,16 +1,17 @@
 /** Removes an entity from the complete database in one transaction. */
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
+import { cleanText } from '../../normalize/erasure/clean.ts';
 import { rehash } from '../../load/rehash.ts';
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import { digester, type ErasureCounts, recordErasure, wasErased } from './store.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { pseudonymOf } from '../../service/names/forgotten.ts';
+import { type Forgotten, pseudonymOf } from '../../service/names/forgotten.ts';
+import { removeUnknownFields } from '../fill/remove-unknown-fields.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
-import { eraseFromDrift } from './drift.ts';
 import { eraseFromJobs } from './jobs.ts';
 import { eraseFromUndeclared } from './undeclared.ts';
 import { eraseFromPresence } from './presence.ts';
@@ -145,3 +146,21 @@ async function renameQuestions(
         from ${renamedKeys(keys)} as k
         where b.request_key = k.was`.execute(db);
 }
+
+/**
+ * Deletes the records of unknown fields whose path contains a name of the entity: a field can have the name of a person, as
+ * in an index of people. The contract has all other names.
+ */
+async function eraseFromDrift(ops: Ops, { forgotten }: ErasureSearch, touched: TouchedRows): Promise<void> {
+  const removed = await removeUnknownFields(ops, (_, path) => holdsName(path, forgotten));
+  if (removed > 0) touched.note('drift', removed);
+}
+
+/** True if a field, or several in a row, have a name of the entity, since names contain dots. */
+const holdsName = (fields: readonly string[], forgotten: Forgotten): boolean =>
+  fields.some((_, start) =>
+    fields.slice(start).some((_field, length) => {
+      const name = fields.slice(start, start + length + 1).join('.');
+      return cleanText(name, { forgotten }) !== name;
+    }),
+  );

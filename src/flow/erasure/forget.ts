@@ -6,7 +6,7 @@ import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
 import { asOfSchemas } from '../as-of/schema.ts';
-import { dropSchema, isKept } from '../rebuild/marked-schema.ts';
+import { dropSchema, isKept } from '../rebuild/labelled-schema.ts';
 import { leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { type ErasureCounts, recordSpooled } from './store.ts';
@@ -32,8 +32,6 @@ export interface ForgetEffects extends Pick<ErasureOptions, 'now' | 'newId' | 'o
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The spool of this process. The spools that the ledger names are searched too. */
   readonly spool?: Spool;
-  /** Folders of spools that an earlier version used, so the ledger may not name them. */
-  readonly formerSpools?: readonly string[];
 }
 
 export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'> {
@@ -118,8 +116,8 @@ export async function forget(
   }
 }
 
-const spoolsOf = async (ops: Ops, { spool, formerSpools = [] }: ForgetEffects): Promise<AllSpools> =>
-  spool ? allSpools(ops, spool, formerSpools) : { found: [], missing: [] };
+const spoolsOf = async (ops: Ops, { spool }: ForgetEffects): Promise<AllSpools> =>
+  spool ? allSpools(ops, spool) : { found: [], missing: [] };
 
 const referredTo = (cause: unknown): UsageError =>
   new UsageError(`forget: a table of yours refers to rows that would be removed: ${(cause as Error).message}.`, {

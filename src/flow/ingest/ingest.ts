@@ -108,7 +108,7 @@ export async function ingestGroups(
 ): Promise<void> {
   const { wrapCommit = (_, work) => work(), mayPlanMore = () => false, hasMore = () => true } = options;
   // Otherwise every row would differ from its digests, which do not cover new columns.
-  if (options.targetSchema === undefined && !(await fillColumnsOnce(warehouse, options, options.fillSignal))) return;
+  if (options.purpose.kind !== 'copy' && !(await fillColumnsOnce(warehouse, options, options.fillSignal))) return;
   const forgotten = await retryTransient(() => readForgotten(operationsOf(warehouse)), options);
   const pipeline = new LoadPipeline<ParsedAnswer, readonly IngestResult[]>({
     limits: options.limits ?? DEFAULT_LOAD_LIMITS,
@@ -160,7 +160,7 @@ async function commitOrQuarantine(
     return await commitWithRetries(group);
   } catch (error) {
     const refusal = refusalOf(error);
-    const fault = refusal === undefined && options.targetSchema === undefined ? faultOf(error, 'loading') : undefined;
+    const fault = refusal === undefined && options.purpose.kind !== 'copy' ? faultOf(error, 'loading') : undefined;
     const reason = refusal ?? fault;
     if (reason === undefined) throw error;
     const [only, ...others] = group;
@@ -192,20 +192,21 @@ async function commit(
   group: readonly ParsedAnswer[],
   options: IngestOptions,
 ): Promise<IngestResult[]> {
+  const { purpose } = options;
   const committed = await warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.leases) await assertLeases(ops, options.leases);
     const executor = sqlExecutorOn(tx);
     const receipts = await load(
       executor,
-      options.targetSchema ?? warehouse.schema,
+      purpose.kind === 'copy' ? purpose.schema : warehouse.schema,
       group.map(({ batch, answer: { id, runId, receivedAt }, isSetReplaced }) => ({
         batch,
         context: { answerId: id, runId, receivedAt, isSetReplaced },
       })),
     );
     const results = resultsOf(group, receipts);
-    if (options.targetSchema !== undefined) return results;
+    if (purpose.kind === 'copy') return results;
     for (const { answer, isRedacted } of group)
       if (isRedacted) await replaceBody(ops, answer.id, answer.body, options.now());
     await recordLoads(

@@ -7,7 +7,7 @@ import { readAnswers, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type IngestOptions, ingestGroups, type IngestResult } from './ingest.ts';
 import type { LoadTarget, AnswerToLoad } from './read-answer.ts';
-import { openReplacedSetMarker, type ReplacedSetMarker } from './replaced-sets.ts';
+import { openReplacedSetCheck, type ReplacedSetCheck } from './replaced-sets.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A stored answer. */
@@ -47,7 +47,7 @@ export function openLoadQueue(
   const waiting: PendingAnswer[] = [];
   let isOpen = false;
   let changed = Promise.withResolvers<void>();
-  const markReplaced = openReplacedSetMarker(operationsOf(warehouse), options);
+  const checkReplaced = openReplacedSetCheck(operationsOf(warehouse), options);
 
   /** Loads the waiting and the incoming answers, until a load fails. */
   const loadAll = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export function openLoadQueue(
         const page = pageOf(waiting);
         begun.push(...page);
         unread = page.length;
-        for (const answer of await answersToLoad(warehouse, page, options, markReplaced)) {
+        for (const answer of await answersToLoad(warehouse, page, options, checkReplaced)) {
           unread -= 1;
           yield answer;
         }
@@ -148,7 +148,7 @@ async function answersToLoad(
   warehouse: Warehouse,
   page: readonly PendingAnswer[],
   options: IngestOptions,
-  markReplaced: ReplacedSetMarker,
+  checkReplaced: ReplacedSetCheck,
 ): Promise<readonly AnswerToLoad[]> {
   const ops = operationsOf(warehouse);
   const apart = page.flatMap(({ stored: { answerId, answer } }) => (answer ? [] : [answerId]));
@@ -157,5 +157,5 @@ async function answersToLoad(
     if (!answer) throw new Error(`answer ${answerId} is not stored`);
     return { ...answer, target };
   });
-  return read ? markReplaced(answers) : answers;
+  return read ? checkReplaced(answers) : answers;
 }

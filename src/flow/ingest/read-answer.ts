@@ -32,15 +32,19 @@ export interface AnswerToLoad extends StoredAnswer {
   readonly isSetReplaced?: boolean;
 }
 
+/**
+ * Why answers are loaded. `settle`: the loads may be the first of their answers, which settles the requests, so follow-up
+ * requests must be planned in the same transaction. `replay`: the analyst tables get the rows again. `copy`: tables in
+ * another schema get the rows, and nothing is recorded.
+ */
+export type LoadPurpose =
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'replay' }
+  | { readonly kind: 'copy'; readonly schema: string };
+
 /** Options for reading answers. */
 export interface AnswerParseOptions extends LoadTarget {
-  /**
-   * The loads may be the first of their answers, which settles the requests. Follow-up requests must then be planned in
-   * the same transaction.
-   */
-  readonly settles: boolean;
-  /** Loads into this schema instead of the analyst schema, and records nothing. */
-  readonly targetSchema?: string;
+  readonly purpose: LoadPurpose;
 }
 
 /** A parsed answer, ready to load. */
@@ -73,7 +77,7 @@ export async function* parseAnswers(
     const { sync = answer.sync, identity = { requestKey: answer.requestKey, request: answer.request } } = target;
     // An answer that is loaded for another sync still has to settle its own request, with its bridge and follow-up
     // requests.
-    const settles = options.settles && sync === answer.sync;
+    const settles = options.purpose.kind === 'settle' && sync === answer.sync;
     if (settles) settled.add(answer.id);
     const isRedacted = kept !== undefined;
     yield {
@@ -83,7 +87,7 @@ export async function* parseAnswers(
       isRedacted,
       isSetReplaced,
       bytes: answer.body.byteLength,
-      ...parse(answer, { ...identity, sync }, options),
+      ...parse(answer, { ...identity, sync }, options.purpose),
     };
     await yieldToEventLoop();
   }
@@ -93,15 +97,15 @@ export async function* parseAnswers(
 function parse(
   answer: StoredAnswer,
   asked: KeyedRequest,
-  { targetSchema }: AnswerParseOptions,
+  { kind }: LoadPurpose,
 ): Pick<ParsedAnswer, 'batch' | 'named' | 'fault'> {
   try {
     const batch = batchOf(answer, asked);
-    return { batch, named: targetSchema === undefined ? namedIn(answer, batch) : [] };
+    return { batch, named: kind === 'copy' ? [] : namedIn(answer, batch) };
   } catch (error) {
     const fault = faultOf(error, 'reading');
-    // A rebuild that cannot read an answer must not replace tables that hold its rows.
-    if (fault === undefined || targetSchema !== undefined) throw error;
+    // A copy without the rows of an answer must not replace tables that have them.
+    if (fault === undefined || kind === 'copy') throw error;
     return { ...rejectedAnswer(fault), fault };
   }
 }

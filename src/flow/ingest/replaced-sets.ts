@@ -19,16 +19,16 @@ interface RequestedLists {
   readonly others: ReadonlyMap<string, ReadonlyMap<string, readonly RequestBody[]>>;
 }
 
-/** Returns answers with whether a newer one replaced their set. */
-export type ReplacedSetMarker = (answers: readonly AnswerToLoad[]) => Promise<readonly AnswerToLoad[]>;
+/** Returns the answers, each with whether a newer one replaced its set. */
+export type ReplacedSetCheck = (answers: readonly AnswerToLoad[]) => Promise<readonly AnswerToLoad[]>;
 
 /**
- * Returns a function that marks answers whose set the loader replaced with a newer answer: a loaded and complete one to
+ * Returns a function that finds answers whose set the loader replaced with a newer answer: a loaded and complete one to
  * the same request, or to one for the same set. Such a request may differ in its count, and in fields that do not name
  * the owner. For an endpoint that only adds to a set, these are the answers of the endpoint that lists the set. Sets that
  * name a sync are replaced by answers for this sync alone. How lists were requested is read once, when it is first needed.
  */
-export function openReplacedSetMarker(ops: Ops, effects: RetryEffects): ReplacedSetMarker {
+export function openReplacedSetCheck(ops: Ops, effects: RetryEffects): ReplacedSetCheck {
   let lists: RequestedLists | undefined;
   return async (answers) => {
     if (!answers.some(({ endpoint }) => listsOf(endpoint).length > 0)) return answers;

@@ -21,6 +21,13 @@ export interface MeteredCallsOptions {
   readonly now: () => Date;
 }
 
+/** What has become of the call that a ticket let in. */
+type TicketState =
+  | { readonly is: 'open' | 'left' }
+  | { readonly is: 'sending'; readonly call: MeteredCall; readonly reserved: Reserved }
+  | { readonly is: 'answered'; readonly call: MeteredCall; readonly attempt: EndedAttempt }
+  | { readonly is: 'settled'; readonly points: number };
+
 export class MeteredCalls {
   /** An answer's header showed the balance. */
   showsBalance = false;
@@ -132,38 +139,34 @@ export class MeteredCalls {
 
   /** Lets one call in. */
   openTicket(): Ticket {
-    let call: MeteredCall | undefined;
-    let isOver = false;
-    let reserved: Reserved | undefined;
-    let attempt: EndedAttempt | undefined;
-    let settled: number | undefined;
-    const end = (): void => {
-      if (isOver) return;
-      isOver = true;
-      this.#open.delete(ticket);
-      if (call) call.inFlight -= 1;
-    };
+    let state: TicketState = { is: 'open' };
     const ticket: Ticket = {
-      claim: async (request, given) => {
-        reserved = given;
+      claim: async (request, reserved) => {
         this.#open.set(ticket, reserved.points);
-        call = await this.#begin(request);
+        state = { is: 'sending', call: await this.#begin(request), reserved };
       },
       answered: (outcome) => {
-        end();
-        if (!call || !reserved) return;
-        attempt = this.#count(call, outcome, reserved, ticket);
+        if (state.is !== 'sending') return;
+        const { call, reserved } = state;
+        this.#open.delete(ticket);
+        call.inFlight -= 1;
+        state = { is: 'answered', call, attempt: this.#count(call, outcome, reserved, ticket) };
         this.announceChange();
       },
       settle: (points) => {
-        if (settled !== undefined) return settled;
-        settled = call && attempt ? this.#settle(call, attempt, points) : points;
+        if (state.is === 'settled') return state.points;
+        const settled = state.is === 'answered' ? this.#settle(state.call, state.attempt, points) : points;
+        state = { is: 'settled', points: settled };
         this.announceChange();
         return settled;
       },
       leave: () => {
-        end();
-        if (call) this.#forgetIfFree(call);
+        this.#open.delete(ticket);
+        if (state.is === 'sending') {
+          state.call.inFlight -= 1;
+          this.#forgetIfFree(state.call);
+          state = { is: 'left' };
+        }
         this.announceChange();
       },
     };

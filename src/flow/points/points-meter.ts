@@ -4,7 +4,6 @@
  * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
 import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';
-import { EXIT } from '../../errors.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
 import type { RequestLogReader } from './request-log-reader.ts';
@@ -38,7 +37,7 @@ const MOST_FAILURES = 4;
 const ENOUGH_SAMPLES = 3;
 
 /** How a run ends that may not buy because of `budget.keep`. */
-const KEEP = { exit: EXIT.budget, forAll: false };
+const KEEP = { reason: 'points-reached', forAll: false } as const;
 
 /** A meter for the calls of one run or chunk in this process. */
 export class TruePointsMeter implements PointsMeter {

@@ -1,4 +1,6 @@
 /** Makes an unknown field a column: drafts its declaration and migration in a checkout of the project. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { UsageError } from '../../errors.ts';
 import type { PersonalData } from '../../service/model.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -15,9 +17,6 @@ import {
   declaredField,
   type PromoteRequest,
 } from './choose-field.ts';
-import { readDeclarations } from './declaration-source.ts';
-import { draftFiles } from './draft-files.ts';
-import { editDeclaration } from './edit-declaration.ts';
 import { extraExpression } from './extra-expression.ts';
 import { fits } from './field-type.ts';
 import { readUnknownFields, sampleValues } from './unknown-fields.ts';
@@ -27,6 +26,21 @@ export interface PromoteOptions extends PromoteRequest {
   readonly about: string | undefined;
   /** The root of the checkout; undefined in an installed package. */
   readonly checkout: string | undefined;
+}
+
+/** The script that changes the sources. Only a checkout contains it. */
+const DRAFT = 'scripts/promote/draft-column.ts';
+
+interface ColumnScript {
+  readonly draftColumn: (checkout: string, chosen: ChosenField, about: string) => Promise<DraftedFiles>;
+}
+
+/** The files that were written, and what the migration leaves to the developer. */
+export interface DraftedFiles {
+  /** Paths below the root of the checkout. */
+  readonly files: readonly string[];
+  readonly statements: readonly string[];
+  readonly undecided: readonly string[];
 }
 
 /** The drafted or declared column, and the steps that are left. */
@@ -70,11 +84,8 @@ export async function promote(warehouse: Warehouse, options: PromoteOptions): Pr
   const unfit = values.filter((value) => fits(type.kind, value) === 'not').length;
   const { field, column } = chosen.unknown;
   const about = options.about ?? `Field ${field} as sent; the contract does not describe it.`;
-  const declaration = editDeclaration(await readDeclarations(options.checkout), chosen, about);
-  const { files, statements, undecided } = await draftFiles(options.checkout, declaration, {
-    name: `promote_${known.table}_${column}`,
-    about: `Adds the column ${known.table}.${column}, which answers contained before it was declared.`,
-  });
+  const { draftColumn } = (await import(pathToFileURL(join(options.checkout, DRAFT)).href)) as ColumnScript;
+  const { files, statements, undecided } = await draftColumn(options.checkout, chosen, about);
   return {
     state: 'drafted',
     ...known,

@@ -62,7 +62,7 @@ export async function rebuildTables(
 async function fill(
   warehouse: Warehouse,
   ops: Ops,
-  { name: targetSchema }: RebuildSchema,
+  { name: schema }: RebuildSchema,
   { answers, effects }: { readonly answers: readonly AnswerToReplay[]; readonly effects: ReplayEffects },
   signal: AbortSignal,
 ): Promise<ReplayCounts & { readonly rejecting: readonly IngestResult[] }> {
@@ -79,7 +79,13 @@ async function fill(
       receipt,
     });
   };
-  const counts = await loadAgain(warehouse, ops, answers, { ...effects, targetSchema, onLoaded }, signal);
+  const counts = await loadAgain(
+    warehouse,
+    ops,
+    answers,
+    { ...effects, purpose: { kind: 'copy', schema }, onLoaded },
+    signal,
+  );
   return { ...counts, rejecting };
 }
 

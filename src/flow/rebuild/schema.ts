@@ -1,9 +1,9 @@
-/** The schema of a rebuild, which Sluice creates, marks and removes. It removes no schema without its mark. */
+/** The schema of a rebuild, which Sluice creates, labels and removes. It removes no schema without its label. */
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
-import { createMarkedSchema, dropSchema, unlessKept } from './marked-schema.ts';
+import { createLabelledSchema, dropSchema, unlessKept } from './labelled-schema.ts';
 
 /** A schema that a rebuild of this warehouse created. */
 export interface RebuildSchema {
@@ -14,9 +14,9 @@ export interface RebuildSchema {
 /** Postgres truncates names at 63 bytes; the rest is for the suffix and a number. */
 const LONGEST_BASE = 50;
 
-const markOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
+const labelOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
 
-/** Creates a marked schema with empty tables, under a free name; the mark and its record commit together. */
+/** Creates a labelled schema with empty tables, under a free name; the label and its record commit together. */
 export async function createRebuildSchema(
   warehouse: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
   id: string,
@@ -26,7 +26,7 @@ export async function createRebuildSchema(
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     const name = await freeName(tx, warehouse.schema);
     await ops.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
-    await createMarkedSchema(tx, warehouse.ops, { name, mark: markOf(id) });
+    await createLabelledSchema(tx, warehouse.ops, { name, label: labelOf(id) });
     return { id, name };
   });
 }
@@ -57,7 +57,7 @@ export async function leftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Pr
   return rows.map(({ id, schema_name: name }) => ({ id, name }));
 }
 
-/** Removes the schema if it still has the mark; false if other objects depend on it, are in it or use it. */
+/** Removes the schema if it still has the label; false if other objects depend on it, are in it or use it. */
 export async function removeRebuildSchema(
   warehouse: Pick<Warehouse, 'db' | 'ops'>,
   area: RebuildSchema,
@@ -65,19 +65,19 @@ export async function removeRebuildSchema(
   return unlessKept(warehouse.db.transaction().execute((tx) => removeRebuildIn(tx, warehouse, area)));
 }
 
-/** Removes the schema in the caller's transaction if it still has the mark, and its record. Throws as `dropSchema` does. */
+/** Removes the schema in the caller's transaction if it still has the label, and its record. Throws as `dropSchema` does. */
 export async function removeRebuildIn(
   tx: Transaction<OperationsTables>,
   { ops }: Pick<Warehouse, 'ops'>,
   { id, name }: RebuildSchema,
 ): Promise<void> {
-  if (await isMarked(tx, { id, name })) await dropSchema(tx, name);
+  if (await hasLabel(tx, { id, name })) await dropSchema(tx, name);
   await operationsOf({ db: tx, ops }).deleteFrom('rebuilds').where('id', '=', id).execute();
 }
 
-async function isMarked(db: QueryExecutorProvider, { id, name }: RebuildSchema): Promise<boolean> {
+async function hasLabel(db: QueryExecutorProvider, { id, name }: RebuildSchema): Promise<boolean> {
   const { rows } = await sql`
-    select from pg_namespace where nspname = ${name} and obj_description(oid, 'pg_namespace') = ${markOf(id)}`.execute(
+    select from pg_namespace where nspname = ${name} and obj_description(oid, 'pg_namespace') = ${labelOf(id)}`.execute(
     db,
   );
   return rows.length > 0;

@@ -6,6 +6,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Effects } from '../effects.ts';
 import { ingestGroups, type IngestResult } from '../ingest/ingest.ts';
+import type { LoadPurpose } from '../ingest/read-answer.ts';
 import { reparsedSlices } from '../ingest/read-slices.ts';
 import { readStored, type AnswerToReplay } from './stored-answers.ts';
 
@@ -21,8 +22,7 @@ export interface ReplayCounts extends Omit<Receipt, 'changed'> {
 export interface LoadAgainOptions extends ReplayEffects {
   /** Asserted in each commit, so that a replay which wakes up late loads nothing. */
   readonly leases?: readonly Lease[];
-  /** Schema of the tables to fill; the warehouse's own without one. */
-  readonly targetSchema?: string;
+  readonly purpose: LoadPurpose;
   /** Called with each answer after its commit. */
   readonly onLoaded?: (result: IngestResult) => void;
 }
@@ -41,7 +41,6 @@ export async function loadAgain(
   const written: Record<string, number> = {};
   const ingest = {
     ...options,
-    settles: false,
     fillSignal: signal,
     // A slice that can be read now is no longer a gap.
     onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),

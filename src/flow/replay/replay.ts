@@ -72,7 +72,13 @@ async function replayInPlace(
     const answers = await listStored(ops, selection);
     const gone = await goneBodies(ops, selection);
     const leases = held.map(({ lease }) => lease);
-    const counts = await loadAgain(warehouse, ops, answers, { ...effects, leases }, signal);
+    const counts = await loadAgain(
+      warehouse,
+      ops,
+      answers,
+      { ...effects, purpose: { kind: 'replay' }, leases },
+      signal,
+    );
     // An answer that was loaded again opened its entries again.
     await retryTransient(() => resolveReplaced(ops, syncs, effects.now()), effects);
     return { ...counts, left: answers.length - counts.answers, gone, filled };

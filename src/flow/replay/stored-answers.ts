@@ -6,8 +6,8 @@ import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import type { AnswerToLoad, LoadTarget } from '../ingest/read-answer.ts';
-import { openReplacedSetMarker } from '../ingest/replaced-sets.ts';
+import type { AnswerToLoad, LoadPurpose, LoadTarget } from '../ingest/read-answer.ts';
+import { openReplacedSetCheck } from '../ingest/replaced-sets.ts';
 
 /** Which answers are replayed. */
 export interface AnswerSelection {
@@ -47,8 +47,7 @@ function* pagesOf(due: readonly AnswerToReplay[]): Generator<AnswerToReplay[]> {
 }
 
 export interface ReadStoredOptions extends RetryEffects {
-  /** Schema of the tables to fill; absent, they are the present ones, which newer answers may have changed. */
-  readonly targetSchema?: string;
+  readonly purpose: LoadPurpose;
 }
 
 /** Reads the bodies of the answers, a page at a time; leaves out what was pruned since they were listed. */
@@ -58,7 +57,8 @@ export async function* readStored(
   options: ReadStoredOptions,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerToLoad> {
-  const markReplaced = options.targetSchema === undefined ? openReplacedSetMarker(ops, options) : undefined;
+  // Newer answers may have changed the analyst tables.
+  const checkReplaced = options.purpose.kind === 'copy' ? undefined : openReplacedSetCheck(ops, options);
   for (const page of pagesOf(listed)) {
     if (signal.aborted) return;
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
@@ -67,7 +67,7 @@ export async function* readStored(
       const answer = answers.get(answerId);
       return answer ? [{ ...answer, target }] : [];
     });
-    for (const answer of markReplaced ? await markReplaced(read) : read) {
+    for (const answer of checkReplaced ? await checkReplaced(read) : read) {
       if (signal.aborted) return;
       yield answer;
     }

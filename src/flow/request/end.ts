@@ -1,5 +1,4 @@
 /** How requests end. */
-import { EXIT } from '../../errors.ts';
 import type { RunStop } from '../run/stop-controller.ts';
 import type { LimitReached } from './admission.ts';
 
@@ -17,7 +16,7 @@ export type End =
 /** The end by a limit that does not allow the next call. */
 export const limitReached = ({ needed, ...limit }: LimitReached): End => ({
   as: 'stopped',
-  exit: EXIT.budget,
+  reason: 'points-reached',
   because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or reserved, and the next request can cost ${needed}`,
   next: 'Raise the limit or wait until it allows more; the rest stays planned.',
   forAll: false,
@@ -26,7 +25,7 @@ export const limitReached = ({ needed, ...limit }: LimitReached): End => ({
 /** The end by a service that keeps failing. */
 export const GIVEN_UP: End = {
   as: 'stopped',
-  exit: EXIT.transient,
+  reason: 'unavailable',
   because: 'the service keeps failing, also after pauses',
   next: 'Run the sync again later; it continues where it stopped.',
   forAll: false,

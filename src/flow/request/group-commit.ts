@@ -1,9 +1,9 @@
 /**
- * Group commits of a run's calls: one transaction stores all answers, and marks all requests as sent, that wait at the
+ * Group commits of a run's calls: one transaction stores all answers, and records all requests as sent, that wait at the
  * time.
  */
 import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
-import type { RequestToSend, AnswerToStore } from '../../ledger/store-and-mark-sent.ts';
+import type { RequestToSend, AnswerToStore } from '../../ledger/store-and-record-sent.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { StopController } from '../run/stop-controller.ts';
 import { batched } from '../../async/batcher.ts';
@@ -18,14 +18,14 @@ export interface GroupCommit {
    * Commits that a request is about to be sent, together with or after the answers passed to `store` before. So the
    * number of requests without an outcome never exceeds the number of slots.
    */
-  readonly markSent: (sending: RequestToSend) => Promise<MarkSentResult>;
+  readonly recordSent: (sending: RequestToSend) => Promise<RecordSentResult>;
 }
 
 /**
  * This process may send it; another process settled it, or another run bought its answer or is buying it; or an earlier
  * answer could not be stored, so nothing is sent.
  */
-export type MarkSentResult = 'ours' | 'elsewhere' | 'aborted';
+export type RecordSentResult = 'ours' | 'elsewhere' | 'aborted';
 
 interface PendingEntry {
   readonly storing?: AnswerToStore;
@@ -34,7 +34,7 @@ interface PendingEntry {
 
 interface EntryResult {
   readonly answerId?: string;
-  readonly marked?: MarkSentResult;
+  readonly recorded?: RecordSentResult;
 }
 
 /** Most answers and requests in a commit. */
@@ -42,7 +42,7 @@ const MOST_TOGETHER = 500;
 /** A larger answer has a commit of its own. */
 const HEAVIEST_BYTES = 2 ** 20;
 
-/** Creates commits in the order of calls. After an answer could not be stored, no request is marked as sent. */
+/** Creates commits in the order of calls. After an answer could not be stored, no request is recorded as sent. */
 export function openGroupCommit(context: LoaderContext, controller: Pick<StopController, 'hasFailed'>): GroupCommit {
   const ops = operationsOf(context.warehouse);
   const failsWholeBatch = (error: unknown): boolean => !isRefused(error);
@@ -63,8 +63,8 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
     return entries.map((entry): EntryResult => {
       const answerId = entry.storing && ids.get(entry.storing);
       if (!entry.sending) return answerId === undefined ? {} : { answerId };
-      if (!sending.includes(entry.sending)) return { marked: 'aborted' };
-      return { marked: sentIds.has(entry.sending.id) ? 'ours' : 'elsewhere' };
+      if (!sending.includes(entry.sending)) return { recorded: 'aborted' };
+      return { recorded: sentIds.has(entry.sending.id) ? 'ours' : 'elsewhere' };
     });
   };
   const commit = batched(exchange, {
@@ -72,7 +72,7 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
     weightOf: ({ storing }) => storing?.answer.body.byteLength ?? 0,
     maxWeight: HEAVIEST_BYTES,
     failsWholeBatch,
-    // A released slot goes to the next call immediately, whose mark should join this commit.
+    // A released slot goes to the next call immediately, whose record should join this commit.
     linger: yieldToEventLoop,
   });
   let largestBytes = 0;
@@ -81,9 +81,9 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
       largestBytes = Math.max(largestBytes, storing.answer.body.byteLength);
       return (await commit({ storing })).answerId;
     },
-    markSent: async (sending) => {
+    recordSent: async (sending) => {
       context.warehouse.assertRoom?.(largestBytes);
-      return (await commit({ sending })).marked ?? 'aborted';
+      return (await commit({ sending })).recorded ?? 'aborted';
     },
   };
 }

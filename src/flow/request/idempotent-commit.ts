@@ -4,12 +4,12 @@
  */
 import type { Lease } from '../../ledger/lease.ts';
 import {
-  markSent,
+  recordSent,
   type RequestToSend,
-  storeAndMarkSent,
+  storeAndRecordSent,
   storeAnswers,
   type AnswerToStore,
-} from '../../ledger/store-and-mark-sent.ts';
+} from '../../ledger/store-and-record-sent.ts';
 import { settleRequest, type Settlement } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { storedAnswerId } from '../../ledger/answers.ts';
@@ -42,9 +42,10 @@ export async function commitIdempotently(
   return retryTransient(
     async (failures) => {
       if (failures > 0) return exchangeRest(context, storing, sending);
-      if (storing.length === 0) return { answerIds: [], sentIds: await markSent(context.ops, context.lease, sending) };
+      if (storing.length === 0)
+        return { answerIds: [], sentIds: await recordSent(context.ops, context.lease, sending) };
       if (sending.length === 0) return { answerIds: await storeAnswers(context.ops, storing), sentIds: NONE };
-      return storeAndMarkSent(context.ops, context.lease, storing, sending);
+      return storeAndRecordSent(context.ops, context.lease, storing, sending);
     },
     context,
     mostTries,
@@ -72,17 +73,17 @@ const exchangeRest = (
     );
     // Only this attempt can have left that state: each attempt is settled before the next, and the lease excludes other
     // processes.
-    const isMarked = ({ id, xRequestId, at }: RequestToSend): boolean => {
+    const isSent = ({ id, xRequestId, at }: RequestToSend): boolean => {
       const request = locked.get(id);
       return (
         request?.state === 'sent' && request.xRequestId === xRequestId && request.sentAt?.getTime() === at.getTime()
       );
     };
-    const open = sending.filter((one) => !isMarked(one));
-    const marked = await markSent(tx, lease, open);
+    const open = sending.filter((one) => !isSent(one));
+    const recorded = await recordSent(tx, lease, open);
     return {
       answerIds: known.map((id) => id ?? rest.shift()),
-      sentIds: new Set([...marked, ...sending.filter(isMarked).map(({ id }) => id)]),
+      sentIds: new Set([...recorded, ...sending.filter(isSent).map(({ id }) => id)]),
     };
   });
 

@@ -3,7 +3,6 @@ import type { SentRequest, SendContext, Sent } from './send-context.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import { type Decision, MAX_LOST_INVOCATIONS } from '../../extract/retry.ts';
 import { recordLosses } from '../../ledger/failures/lost-answers.ts';
-import { EXIT } from '../../errors.ts';
 import type { End as SendEnd } from './end.ts';
 import { settleIdempotently } from './idempotent-commit.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -58,10 +57,10 @@ export async function recordDecision(
       });
       return undefined;
     case 'stop': {
-      const { exit, because, next } = decision;
+      const { reason, because, next } = decision;
       const settled = { ...status, error: because, next, pointsBack };
       await settleIdempotently(context, request.id, { state: 'planned', at: context.now(), ...settled });
-      return { as: 'stopped', exit, because, next, forAll: exit !== EXIT.transient };
+      return { as: 'stopped', reason, because, next, forAll: reason !== 'unavailable' };
     }
     case 'fail':
       return recordFailure(request, context, outcome, { ...decision, pointsBack });

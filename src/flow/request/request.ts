@@ -11,7 +11,7 @@ import type { LedgerRequest } from '../../ledger/requests.ts';
 import { admitRequest, type Admission } from './admission.ts';
 import { isSuccess } from './circuit-breaker.ts';
 import { type End as SendEnd, GIVEN_UP, limitReached } from './end.ts';
-import { withoutForgottenNames } from '../erasure/refusal.ts';
+import { withoutForgottenNames } from '../erasure/late-answer.ts';
 import { settleIdempotently } from './idempotent-commit.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -142,9 +142,9 @@ async function sendIfOwned(
   const at = context.now();
   const { xRequestId } = request;
   const fresh = context.freshWithin();
-  const marked = await context.commits.markSent({ id: request.id, xRequestId, at, points, fresh });
-  if (marked === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
-  if (marked !== 'ours') return endedBy({ as: marked });
+  const recorded = await context.commits.recordSent({ id: request.id, xRequestId, at, points, fresh });
+  if (recorded === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
+  if (recorded !== 'ours') return endedBy({ as: recorded });
   context.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
     settleIdempotently(context, request.id, {

@@ -40,7 +40,7 @@ export interface SendContext extends Effects {
   /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
   readonly meter?: PointsMeter | undefined;
   /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
-  readonly commits: Pick<GroupCommit, 'markSent'>;
+  readonly commits: Pick<GroupCommit, 'recordSent'>;
   /** Commits the answer's bytes and returns its id. The load settles the cost later. */
   readonly store: (request: SentRequest, answer: AnsweredOutcome, reservation: Reservation) => Promise<string>;
   readonly ops: Ops;

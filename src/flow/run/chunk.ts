@@ -2,7 +2,7 @@
  * Executes one chunk of a shared run in one worker, under a lease of its own within the sync's lease, which the run
  * holds. The worker that ends the last chunk concludes the run.
  */
-import { EXIT } from '../../errors.ts';
+import { EXIT, exitCodeOf, stopReasonOf } from '../../errors.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import {
   assertRunning,
@@ -11,7 +11,7 @@ import {
   endChunk,
   firstStop,
   lockRun,
-  markConcluded,
+  recordConcluded,
   readChunk,
 } from '../../ledger/chunks.ts';
 import {
@@ -180,7 +180,7 @@ async function executeSegment(
   const before = await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects);
   const stop = before ? undefined : await part.complete(signal);
   if (signal.aborted) return 'aborted';
-  return stop ? { exitCode: stop.exit, because: stop.because, next: stop.next } : before;
+  return stop ? { exitCode: exitCodeOf(stop.reason), because: stop.because, next: stop.next } : before;
 }
 
 /** Runs the checks of the shared run. Outside the transaction that concludes it, because they may take long. */
@@ -203,7 +203,7 @@ const concludedBefore = ({ runExitCode, runState }: ChunkOfRun): ChunkResult => 
 });
 
 const stopOf = (stop: ChunkStop | undefined): RunStop | undefined =>
-  stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false };
+  stop && { reason: stopReasonOf(stop.exitCode), because: stop.because, next: stop.next, forAll: false };
 
 /** Concludes the run once; a later caller finds it ended. */
 async function conclude(
@@ -226,7 +226,7 @@ async function conclude(
           const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
           const ended = { definition, order, run: known.run, missing, checks };
           const summary = await concludeSharedRun(tx, invocation, ended);
-          await markConcluded(tx, runId, number);
+          await recordConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
         }),
     effects,
@@ -250,7 +250,7 @@ async function concludeSharedRun(
   },
 ): Promise<SyncSummary> {
   const { chunk: _, ...sharedRun } = run;
-  const { covered, lost, startedAt = run.startedAt, continued = true } = order;
+  const { covered, lost, startedAt, continued } = order;
   const stop = await firstStop(ops, run.id);
   // An error that concerns the complete endpoint leaves no request planned.
   if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, sharedRun, ['planned'], 'skipped');

@@ -1,6 +1,6 @@
 /** Concludes a run: moves its watermarks, records its end and its counts, and computes its summary. */
 import { lowerBoundsOf } from '../../ledger/coverage.ts';
-import { markFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -13,7 +13,7 @@ import { removeReadGaps, walkGapsText } from '../../ledger/failures/walk-gaps.ts
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { earlierBounds } from './earlier-bounds.ts';
 import type { FinishedRun } from './finished-run.ts';
-import { markFormerSlices } from '../split/former-slices.ts';
+import { recordFormerSlices } from '../split/former-slices.ts';
 import type { Invocation } from './invocation.ts';
 import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
@@ -54,8 +54,8 @@ export async function concludeRun(
   const skipped = await skipBeyondLimit(ops, input);
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordUnsentSlices(ops, input.run.id);
-  await markFullAnswersWithFailedParts(ops, input.run);
-  await markFormerSlices(ops, input);
+  await recordFullAnswersWithFailedParts(ops, input.run);
+  await recordFormerSlices(ops, input);
   await resolveReplaced(ops, [input.run.sync], effects.now());
   const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);

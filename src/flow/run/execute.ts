@@ -3,7 +3,6 @@
  * requests.
  */
 import pLimit, { type LimitFunction } from 'p-limit';
-import { EXIT } from '../../errors.ts';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
 import { type LedgerRequest, moveRequests, openRequests, settleRequest, triedRequests } from '../../ledger/requests.ts';
@@ -246,7 +245,7 @@ class RunExecution {
     if (end.as === 'stopped') this.#controller.stopWith(end);
     if (end.as === 'failed' && end.wholeEndpoint) {
       this.#isEndpointRefused = true;
-      this.#controller.stopWith({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
+      this.#controller.stopWith({ reason: 'endpoint-refused', because: end.because, next: end.next, forAll: false });
     }
     if (end.as !== 'aborted') context.onEnded(0, 0);
   }

@@ -54,7 +54,8 @@ export async function summarizeFailure(
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) throw error;
-    const { because, next } = stopped?.exit === EXIT.transient ? stopped : { because: error.message, next: error.next };
+    const { because, next } =
+      stopped?.reason === 'unavailable' ? stopped : { because: error.message, next: error.next };
     const shown = error instanceof TransientError ? new TransientError(because, next == null ? {} : { next }) : error;
     return failedSummary(definition, shown, now().getTime() - startedAt.getTime());
   }

@@ -55,7 +55,7 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
   const sync = context.definition.name;
   const options: IngestOptions = {
     sync,
-    settles: true,
+    purpose: { kind: 'settle' } as const,
     now: context.now,
     sleep: context.sleep,
     random: context.random,

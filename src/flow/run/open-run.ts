@@ -104,11 +104,11 @@ export async function handOver(
   { warehouse, effects }: Invocation,
   { definition, share }: SyncRun,
   { run, covered, lost, startedAt, segment }: OpenedRun,
-  { lease, signal, markHandedOver }: SyncLease,
+  { lease, signal, recordHandOver }: SyncLease,
 ): Promise<boolean> {
   if (!share || signal.aborted) return false;
   await segment.loadWaiting();
   const isShared = await shareRun(warehouse, { definition, run, lease, covered, lost, startedAt }, share, effects);
-  if (isShared) markHandedOver();
+  if (isShared) recordHandOver();
   return isShared;
 }

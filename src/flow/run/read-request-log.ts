@@ -145,8 +145,8 @@ async function readNow(
     isRead: because === null,
     isUsable: because === null || totals.loaded + totals.unchanged > 0,
     isWhole: totals.truncated === 0,
-    isRefused: stop !== undefined && stop.exit !== EXIT.transient,
-    refusedToken: stop?.exit === EXIT.credential ? stop : undefined,
+    isRefused: stop !== undefined && stop.reason !== 'unavailable',
+    refusedToken: stop?.reason === 'access-refused' ? stop : undefined,
     because,
   };
 }

@@ -1,6 +1,6 @@
 /** Decides how a run ends: its state, its exit code, and what the user reads about it. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { EXIT } from '../../errors.ts';
+import { EXIT, exitCodeOf } from '../../errors.ts';
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { MAX_UNREADABLE, type UnreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
@@ -66,9 +66,9 @@ const rejected = (error: string, next: string | null): RunEnd => ({
 });
 
 function stoppedEnd({ stop, aborted }: EndInput, { totals, skipped = 0 }: Sums): RunEnd | undefined {
-  if (stop && stop.exit !== EXIT.rejects) {
-    const state = stop.exit === EXIT.budget ? 'out_of_points' : 'interrupted';
-    return { state, exitCode: stop.exit, error: stop.because, next: stop.next };
+  if (stop && stop.reason !== 'endpoint-refused') {
+    const state = stop.reason === 'points-reached' ? 'out_of_points' : 'interrupted';
+    return { state, exitCode: exitCodeOf(stop.reason), error: stop.because, next: stop.next };
   }
   if (stop || totals.left === skipped) return undefined;
   return aborted

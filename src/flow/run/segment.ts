@@ -1,6 +1,5 @@
 /** Executes a run, or one chunk of it, and reports its progress. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { EXIT } from '../../errors.ts';
 import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
 import { limiterName } from '../../control/limiter/shared-slots.ts';
@@ -122,7 +121,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
       cuts.end();
       if (stop) onStop?.(stop);
       // A service that does not answer does not show its log either.
-      const isServiceDown = stop?.exit === EXIT.transient;
+      const isServiceDown = stop?.reason === 'unavailable';
       if (!signal.aborted && !isServiceDown && stop?.forAll !== true)
         await settleRemainingLostAnswers(ops, settleOptions, signal);
       await meter?.finish(isServiceDown ? AbortSignal.abort() : signal);

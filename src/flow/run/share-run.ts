@@ -19,10 +19,10 @@ export interface ChunkOrder {
   readonly covered: number;
   /** Requests of abandoned runs whose answers were lost, also for the summary. */
   readonly lost: readonly string[];
-  /** When the invocation that shares the run started, for the points of this invocation. Absent in jobs of earlier versions. */
-  readonly startedAt?: string | undefined;
-  /** The run was begun by an earlier invocation. Absent in jobs of earlier versions. */
-  readonly continued?: boolean | undefined;
+  /** When the invocation that shares the run started, for the points of this invocation. */
+  readonly startedAt: string;
+  /** The run was begun by an earlier invocation. */
+  readonly continued: boolean;
 }
 
 export interface ShareOptions {

@@ -1,10 +1,10 @@
 /** Controls whether a run continues, and records what stopped it. */
-import { EXIT, SluiceError } from '../../errors.ts';
+import { SluiceError, type StopReason, stopReasonOf } from '../../errors.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 
 /** Why nothing more is sent in this run. */
 export interface RunStop {
-  readonly exit: number;
+  readonly reason: StopReason;
   readonly because: string;
   readonly next: string | null;
   /**
@@ -54,12 +54,12 @@ export function openStopController(signal: AbortSignal): StopController {
       hasFailed = true;
       const reason = asStop(error);
       if (!reason) fault ??= error instanceof Error ? error : new Error(String(error));
-      stopWith(reason ?? { exit: EXIT.bug, because: 'a bug of this program', next: null, forAll: false });
+      stopWith(reason ?? { reason: 'bug', because: 'a bug of this program', next: null, forAll: false });
     },
     failStore: (storeError) => {
       const reason = asStop(storeError);
       // A refusal by the service is the more useful reason.
-      if (reason && (stop === undefined || stop.exit === EXIT.transient)) stop = { ...reason, forAll: true };
+      if (reason && (stop === undefined || stop.reason === 'unavailable')) stop = { ...reason, forAll: true };
     },
     hasFailed: () => hasFailed,
     result: () => {
@@ -73,6 +73,6 @@ export function openStopController(signal: AbortSignal): StopController {
 function asStop(thrown: unknown): RunStop | undefined {
   const error = toUserError(thrown);
   return error instanceof SluiceError
-    ? { exit: error.exitCode, because: error.message, next: error.next ?? null, forAll: false }
+    ? { reason: stopReasonOf(error.exitCode), because: error.message, next: error.next ?? null, forAll: false }
     : undefined;
 }

@@ -13,7 +13,7 @@ export interface SyncLease {
   /** Aborts when the caller's signal does, or when another process took the lease over. */
   readonly signal: AbortSignal;
   /** Leaves the lease in place at the end, because the workers of a shared run need it. */
-  readonly markHandedOver: () => void;
+  readonly recordHandOver: () => void;
 }
 
 /** Does the work with the sync's lease held. Throws a HeldError when another process holds it. */
@@ -31,7 +31,7 @@ export async function withSyncLease<T>(
   try {
     if (warehouse.kind === 'postgres') await retryTransient(() => assertNoRebuild(ops), effects);
     const either = AbortSignal.any([signal, kept.lost]);
-    return await work({ lease, holder, signal: either, markHandedOver: kept.markHandedOver });
+    return await work({ lease, holder, signal: either, recordHandOver: kept.recordHandOver });
   } finally {
     await kept.end();
   }

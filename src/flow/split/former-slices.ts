@@ -16,7 +16,7 @@ import type { FinishedRun } from '../run/finished-run.ts';
  * Marks the lower bounds of earlier definitions that the definition of this run does not request, and unmarks those that
  * it requests again. Call it before lower bounds are counted.
  */
-export async function markFormerSlices(
+export async function recordFormerSlices(
   ops: Ops,
   { run, definition }: Pick<FinishedRun, 'run' | 'definition'>,
 ): Promise<void> {

@@ -1,5 +1,4 @@
 /** The pages of a walk of the request log: each follows from the pages before it. */
-import { EXIT } from '../../errors.ts';
 import type { RunContext } from '../run/run-context.ts';
 import type { RunStop } from '../run/stop-controller.ts';
 import { decode } from '../../normalize/decode.ts';
@@ -41,7 +40,7 @@ const PAUSE_AFTER_PAGES = 10_000;
 
 /** The stop of a run whose walk pauses. The next page is planned, so the next invocation continues with it. */
 const pauseOf = ({ request: { start_time, end_time } }: PageStep, pages: number): RunStop => ({
-  exit: EXIT.transient,
+  reason: 'unavailable',
   because: `the log was not read to its end: ${filtersText({ start_time, end_time })} has more than ${pages} pages`,
   next: 'Run the sync again; it continues where it stopped.',
   forAll: false,
@@ -86,10 +85,10 @@ export const stepOf = (
   items: readonly unknown[],
 ): PageStep =>
   context.definition.endpoint.paging.by === 'cursor'
-    ? { request: answer.request, items: items.map(pageMark), runStartedAt: context.run.startedAt }
+    ? { request: answer.request, items: items.map(fieldsOfWalk), runStartedAt: context.run.startedAt }
     : { request: answer.request, items };
 
-function pageMark(item: unknown): unknown {
+function fieldsOfWalk(item: unknown): unknown {
   if (item === null || typeof item !== 'object') return null;
   const { id, started_at, endpoint } = item as Readonly<Record<string, unknown>>;
   return { id, started_at, endpoint };

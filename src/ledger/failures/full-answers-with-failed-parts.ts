@@ -14,13 +14,13 @@ type EndedRun = Pick<Run, 'id' | 'sync'>;
  * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
  * earlier runs are none whose input this run requested without a failure. Call it before the lower bounds are counted.
  */
-export async function markFullAnswersWithFailedParts(ops: Ops, run: EndedRun): Promise<void> {
-  await markFollowed(ops, run);
+export async function recordFullAnswersWithFailedParts(ops: Ops, run: EndedRun): Promise<void> {
+  await recordFollowed(ops, run);
   await clearRead(ops, run);
 }
 
 /** Parts with unreadable answers have slices of their own, so they do not count again. */
-async function markFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
+async function recordFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
   await ops
     .withRecursive('failed(request_id)', (db) =>
       db

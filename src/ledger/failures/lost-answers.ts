@@ -138,7 +138,6 @@ export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
 export interface LostAnswer {
   readonly requestId: string;
   readonly attempt: number;
-  readonly endpoint: string;
   readonly sentAt: Date;
   readonly noticedAt: Date;
   /** Its verdict is `not_sent`. */
@@ -171,7 +170,7 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
     .selectFrom('lost_answers as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .innerJoin('runs as n', 'n.id', 'r.run_id')
-    .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt'), 'd.endpoint'])
+    .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt')])
     .select([
       'd.sent_at as sentAt',
       'd.noticed_at as noticedAt',

@@ -6,11 +6,12 @@ import { isKeyed, slotsIn, type RowState } from './observe.ts';
 
 export interface Digests {
   readonly columns: string;
-  /** Covers the volatile columns and the detail; neither is content. */
-  readonly volatile: string;
   /** By child table, in declared order; null for a list that was never reported. */
   readonly lists: readonly (string | null)[];
-  /** All digests as one text, as stored in the row; equal if the digests are equal. */
+  /**
+   * All digests as one text, as stored in the row; equal if the digests are equal. It also has one of the volatile columns
+   * and the detail, which are no content.
+   */
   readonly text: string;
 }
 
@@ -59,7 +60,6 @@ function allWritten(begin: string, slots: readonly number[], { values }: RowStat
 
 const digests = (columns: string, volatile: string, lists: Digests['lists']): Digests => ({
   columns,
-  volatile,
   lists,
   text: [columns, volatile, ...lists.map((list) => list ?? '-')].join(' '),
 });
@@ -88,8 +88,8 @@ export const sameContent = (table: RootTable, a: Digests, b: Digests): boolean =
 
 /** Parses the digests from the text in a row. */
 export function digestsFrom(text: string): Digests {
-  const [columns = '', volatile = '', ...lists] = text.split(' ');
-  return { columns, volatile, lists: lists.map((list) => (list === '-' ? null : list)), text };
+  const [columns = '', , ...lists] = text.split(' ');
+  return { columns, lists: lists.map((list) => (list === '-' ? null : list)), text };
 }
 
 /** Returns the rows for a child table: of keyed elements only the last one with each key, in key order. */

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { writeDurably } from '../../warehouse/lock/write-durably.ts';
 import { TransientError, UsageError } from '../../errors.ts';
 import { makeFolders } from '../../warehouse/lock/folder.ts';
 import { MARKER, markSpool } from './marker.ts';
@@ -130,7 +131,7 @@ async function writeAnswer(folder: string, capBytes: number, answer: SpooledAnsw
   const file = join(folder, fileNameOf(answer));
   const unfinished = `${file}${UNFINISHED}`;
   const write = async (): Promise<void> => {
-    await writeThrough(unfinished, [head, answer.body]);
+    await writeDurably(unfinished, [head, answer.body], 'w');
     await rename(unfinished, file);
   };
   try {
@@ -178,23 +179,12 @@ async function makeReserve(folder: string): Promise<void> {
   if (held?.size === RESERVE_BYTES || bavail * bsize < RESERVE_BELOW_FREE_BYTES) return;
   const part = randomBytes(2 ** 20);
   const parts = Array.from({ length: RESERVE_BYTES / part.byteLength }, () => part);
-  await writeThrough(path, parts).catch((error: unknown) =>
+  await writeDurably(path, parts, 'w').catch((error: unknown) =>
     rm(path, { force: true }).then(() => Promise.reject(error as Error)),
   );
 }
 
 const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-
-/** Writes a new file and syncs it to disk. */
-async function writeThrough(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    for (const part of parts) await file.writeFile(part);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
 
 /** A file name is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {

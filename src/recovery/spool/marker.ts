@@ -1,6 +1,7 @@
 /** The identity of a spool folder: a marker file in it. A path or a host name alone does not identify a folder. */
-import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeDurably } from '../../warehouse/lock/write-durably.ts';
 
 /** The name of the marker file. */
 export const MARKER = 'spool.json';
@@ -22,13 +23,7 @@ export async function markSpool(folder: string, newId: string): Promise<string> 
   const known = await spoolIdIn(folder);
   if (known !== undefined) return known;
   const draft = join(folder, `${MARKER}.${newId}`);
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify({ format: 1, id: newId })}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeDurably(draft, [`${JSON.stringify({ format: 1, id: newId })}\n`], 'wx');
   try {
     // If two processes mark a folder at the same time, exactly one must win.
     await link(draft, join(folder, MARKER)).catch(async (error: unknown) => {

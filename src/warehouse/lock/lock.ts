@@ -11,8 +11,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, unlinkSync } from 'node:fs';
-import { constants, copyFile, link, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, link, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { writeDurably } from './write-durably.ts';
 import { HeldError } from '../../errors.ts';
 import { unusable } from './disk-room.ts';
 import { processStateOf, ownIdentity, type ProcessIdentity } from './process-identity.ts';
@@ -95,7 +96,8 @@ type Found = 'ours' | 'changed' | 'unreadable' | LockOwner;
 async function tryLock(path: string, me: LockOwner): Promise<Found> {
   const draft = `${path}.${me.id}`;
   try {
-    await writeDurably(draft, JSON.stringify(me));
+    // A loss of power must leave no empty lock.
+    await writeDurably(draft, [JSON.stringify(me)], 'wx');
     if (await linked(draft, path)) return 'ours';
     const owner = await ownerOf(path);
     if (owner === undefined) return 'changed';
@@ -127,17 +129,6 @@ async function replace(path: string, stale: LockOwner, draft: string, me: LockOw
     return 'ours';
   } finally {
     await rm(staleLock, { force: true });
-  }
-}
-
-/** Writes the file and flushes it to the disk, so that a loss of power leaves no empty lock. */
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 

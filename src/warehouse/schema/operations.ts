@@ -21,14 +21,12 @@ import {
 } from './column-types.ts';
 import type { DdlTable } from './ddl.ts';
 import { alertTables } from './operations-alerts.ts';
-import { chunkTables, SPOOLS } from './operations-chunks.ts';
 import { erasureTables } from './operations-erasure.ts';
 import { forecastTables } from './operations-forecasts.ts';
-import { leaseTables } from './operations-leases.ts';
 import { qualityTables } from './operations-quality.ts';
 import { presenceTables } from './operations-presence.ts';
-import { rebuildTables } from './operations-rebuilds.ts';
 import { tokenTables } from './operations-token.ts';
+import { chunkTables, leaseTables, rebuildTables, SPOOLS } from './operations-work.ts';
 import { questionHash } from './question-hash.ts';
 
 const counter = (about: string) => zero(bigint(about));

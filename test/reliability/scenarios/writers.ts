@@ -6,7 +6,7 @@ import { acquireLease } from '../../../src/ledger/lease.ts';
 import { planRequests } from '../../../src/ledger/requests.ts';
 import { createRun } from '../../../src/ledger/runs.ts';
 import { operationsOf } from '../../../src/warehouse/connect/operations-db.ts';
-import { storeAnswers } from '../../../src/ledger/store-and-mark-sent.ts';
+import { storeAnswers } from '../../../src/ledger/store-and-record-sent.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-reposts.ts';
 import { canonicalRequest, requestKeyOf } from '../../../src/service/request-key.ts';
@@ -85,7 +85,7 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
       const [answerId = ''] = await storeAnswers(ops, [{ requestId: planned[round]?.id ?? '', answer }]);
       await ingestAnswer(warehouse, answerId, {
         sync: name,
-        settles: true,
+        purpose: { kind: 'settle' },
         leases: [lease],
         now: () => new Date(),
         random: Math.random,

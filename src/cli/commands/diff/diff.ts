@@ -2,7 +2,7 @@
 import { EXIT, UsageError } from '../../../errors.ts';
 import type { NamedRun } from '../../../insight/find-run.ts';
 import type { ChangedRow, TableChanges } from '../../../insight/row-changes.ts';
-import { command, configOption } from '../../command.ts';
+import { command, configOption, number, text } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../../open.ts';
 import { column, tableOf } from '../../terminal/print.ts';
@@ -31,9 +31,9 @@ export const diff = command({
     'The answers of the runs after the first one, up to the second one, count. Tables without a difference are left out.',
   options: {
     ...configOption,
-    sync: { type: 'text', value: 'SYNC', about: 'Sync that latest and previous refer to (default: the only sync).' },
-    rows: { type: 'text', value: 'TABLE', about: 'Also list the rows of a table, with the columns that changed.' },
-    limit: { type: 'number', value: 'N', min: 1, about: `Most rows to list (default: 100, at most ${MOST_ROWS}).` },
+    sync: text('SYNC', 'Sync that latest and previous refer to (default: the only sync).'),
+    rows: text('TABLE', 'Also list the rows of a table, with the columns that changed.'),
+    limit: number('N', `Most rows to list (default: 100, at most ${MOST_ROWS}).`, { min: 1 }),
   },
   positionals: {
     from: { takes: 'one', about: 'The earlier run: an id, latest or previous.' },

@@ -2,7 +2,7 @@
 import { EXIT, UsageError } from '../../../errors.ts';
 import type { ExportRequest } from '../../../export/export.ts';
 import { type ExportFormat, FORMATS } from '../../../export/formats.ts';
-import { command, configOption } from '../../command.ts';
+import { command, configOption, flag, text } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { readConfig, withWarehouseToRead } from '../../open.ts';
 import { fields, figures, tableOf } from '../../terminal/print.ts';
@@ -22,14 +22,12 @@ export const exportTables = command({
     'The files contain personal data, and neither forget nor prune removes it from them. With --masked, they contain the masked views instead, which sluice grants --without-personal creates in a warehouse on a server.',
   options: {
     ...configOption,
-    output: {
-      type: 'text',
-      value: 'DIR',
-      about:
-        'Folder for the files, created if it does not exist; - writes one table as csv or jsonl to standard output.',
-    },
-    format: { type: 'text', value: 'FORMAT', about: `${listed(FORMATS)} (default: parquet).` },
-    masked: { type: 'flag', about: 'Export the masked views of the tables, without personal data.' },
+    output: text(
+      'DIR',
+      'Folder for the files, created if it does not exist; - writes one table as csv or jsonl to standard output.',
+    ),
+    format: text('FORMAT', `${listed(FORMATS)} (default: parquet).`),
+    masked: flag('Export the masked views of the tables, without personal data.'),
   },
   positionals: {
     tables: { takes: 'many', completes: 'tables', about: 'Tables or views (default: every table, without views).' },

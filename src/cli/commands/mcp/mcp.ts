@@ -1,5 +1,5 @@
 /** `sluice mcp`: serves the warehouse to AI assistants over the Model Context Protocol. */
-import { command, configOption } from '../../command.ts';
+import { command, configOption, flag, number } from '../../command.ts';
 import { readConfig } from '../../open.ts';
 import { packageVersion } from '../../package.ts';
 import { flagRequires } from '../../flag-conflict.ts';
@@ -17,14 +17,12 @@ export const mcp = command({
   logs: true,
   options: {
     ...configOption,
-    'allow-sync': { type: 'flag', about: 'Offer the tool sync, which spends points; needs --max-points.' },
-    'max-points': {
-      type: 'number',
-      min: 1,
-      value: 'POINTS',
-      about:
-        'Maximum number of points that all calls of sync may spend together while the command runs. Interrupted and failed runs count, and a cost that is unknown counts as the greatest possible one.',
-    },
+    'allow-sync': flag('Offer the tool sync, which spends points; needs --max-points.'),
+    'max-points': number(
+      'POINTS',
+      'Maximum number of points that all calls of sync may spend together while the command runs. Interrupted and failed runs count, and a cost that is unknown counts as the greatest possible one.',
+      { min: 1 },
+    ),
   },
   positionals: {},
   examples: [

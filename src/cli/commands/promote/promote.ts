@@ -2,7 +2,7 @@
 import { EXIT } from '../../../errors.ts';
 import type { Promotion } from '../../../flow/promote/promote.ts';
 import { escapeControls } from '../../../text/terminal-safe.ts';
-import { command, configOption } from '../../command.ts';
+import { command, configOption, text } from '../../command.ts';
 import { readConfig, withWarehouseToRead } from '../../open.ts';
 import { isCheckout, packageFolder } from '../../package.ts';
 import { withNoun } from '../../terminal/print.ts';
@@ -15,13 +15,11 @@ export const promote = command({
     'A value that does not fit the type stays in extra. For a declared field, the command shows what is left to do. In an installed package it changes nothing (exit code 2) and shows SQL that reads the field from extra. Needs no token.',
   options: {
     ...configOption,
-    about: { type: 'text', value: 'TEXT', about: 'Comment of the column: what the field means, and its unit.' },
-    personal: {
-      type: 'text',
-      value: 'KIND',
-      about:
-        'How the field concerns a person: content, identifier or none (default: content in tables with personal data, otherwise none).',
-    },
+    about: text('TEXT', 'Comment of the column: what the field means, and its unit.'),
+    personal: text(
+      'KIND',
+      'How the field concerns a person: content, identifier or none (default: content in tables with personal data, otherwise none).',
+    ),
   },
   positionals: {
     table: { takes: 'one', about: 'Table whose column extra has the field.' },

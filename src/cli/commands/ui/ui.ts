@@ -1,6 +1,6 @@
 /** `sluice ui`: serves the local web console until a signal ends it. */
 import { once } from 'node:events';
-import { command, configOption } from '../../command.ts';
+import { command, configOption, text } from '../../command.ts';
 import { readConfig } from '../../open.ts';
 import { showGenerated } from '../../terminal/show.ts';
 import { configFlag } from '../plan/config-flag.ts';
@@ -13,11 +13,10 @@ export const ui = command({
     'Only this machine can reach it; from another machine, use an SSH tunnel.',
   options: {
     ...configOption,
-    listen: {
-      type: 'text',
-      value: 'HOST:PORT',
-      about: 'Loopback address to listen on (default: 127.0.0.1:8790 if free, otherwise a free port).',
-    },
+    listen: text(
+      'HOST:PORT',
+      'Loopback address to listen on (default: 127.0.0.1:8790 if free, otherwise a free port).',
+    ),
   },
   positionals: {},
   examples: [

@@ -1,7 +1,10 @@
 /** Views of the coverage and the data quality of syncs, for readers without a right to the operations tables. */
 import { questionHash } from '../question-hash.ts';
 import { sync, endpoint, request_key, items, NEWEST_BY_SYNC } from './sync-columns.ts';
-import { bigint, timestamp, ratio, text, view, personal } from './view.ts';
+import { bigint, timestamp, ratio, text, view, personal, sameIn, selected, selection } from './view.ts';
+
+/** SQL for the number of slices with this extent. */
+const extentIs = (extent: string): string => `count(*) filter (where s.extent = '${extent}')`;
 
 export const coverageViews = [
   view(
@@ -92,76 +95,64 @@ export const coverageViews = [
       offset 0
     ) x`,
   ),
-  view(
+  selection(
     'sync_coverage',
     'Coverage of the requested slices of each sync: one row per sync and endpoint with slices.',
     ['sync', 'endpoint'],
     {
-      sync,
-      endpoint,
-      slices: bigint('Number of requested slices, each with its newest answer.'),
-      complete_slices: bigint('Number of slices with all items.'),
-      lower_bound_slices: bigint('Number of slices that may have more items than were returned.'),
+      ...sameIn('s', { sync, endpoint }),
+      slices: bigint('Number of requested slices, each with its newest answer.', 'count(*)'),
+      complete_slices: bigint('Number of slices with all items.', extentIs('complete')),
+      lower_bound_slices: bigint(
+        'Number of slices that may have more items than were returned.',
+        extentIs('lower_bound'),
+      ),
       open_slices: bigint(
         'Number of slices that were split, whose last day had not ended, or that the sync no longer requests.',
+        extentIs('open'),
       ),
       complete_share: ratio(
         'Share of complete slices in those that are complete or lower bounds, from 0 to 1; null if there are none.',
+        `${extentIs('complete')}::double precision / nullif(count(*) filter (where s.extent <> 'open'), 0)`,
       ),
-      returned: bigint('Number of returned items over all these slices. An item may be in several.'),
-      oldest_as_of: timestamp('Receipt of the oldest of these answers.'),
-      newest_as_of: timestamp('Receipt of the newest of these answers.'),
+      returned: bigint(
+        'Number of returned items over all these slices. An item may be in several.',
+        'sum(s.returned)::bigint',
+      ),
+      oldest_as_of: timestamp('Receipt of the oldest of these answers.', 'min(s.as_of)'),
+      newest_as_of: timestamp('Receipt of the newest of these answers.', 'max(s.as_of)'),
     },
     `
-    select
-      s.sync,
-      s.endpoint,
-      count(*) as "slices",
-      count(*) filter (where s.extent = 'complete') as "complete_slices",
-      count(*) filter (where s.extent = 'lower_bound') as "lower_bound_slices",
-      count(*) filter (where s.extent = 'open') as "open_slices",
-      count(*) filter (where s.extent = 'complete')::double precision
-        / nullif(count(*) filter (where s.extent <> 'open'), 0) as "complete_share",
-      sum(s.returned)::bigint as "returned",
-      min(s.as_of) as "oldest_as_of",
-      max(s.as_of) as "newest_as_of"
     from "sync_slices" s
     group by s.sync, s.endpoint`,
   ),
-  view(
+  selection(
     'sync_quality',
     'Data quality of each sync, over all its answers and of its newest run, as in sync_freshness: one row per sync.',
     ['sync'],
     {
-      sync,
-      endpoint,
-      answers: bigint('Number of stored answers.'),
-      ...items,
+      ...sameIn('n', { sync, endpoint }),
+      ...selected({ answers: bigint('Number of stored answers.'), ...items }, (count) => `coalesce(a.${count}, 0)`),
       quarantined_share: ratio(
         'Share of quarantined items in those received, from 0 to 1; null if none were received.',
+        'a.quarantined::double precision / nullif(a.received, 0)',
       ),
-      open_quarantine: bigint('Number of items and complete answers that are still in quarantine.'),
-      last_quarantined_at: timestamp('Creation of the newest quarantine entry; null if there is none.'),
-      last_run_failed: bigint('Number of requests of the newest run that ended without a usable answer.'),
-      last_run_missing: bigint('Number of requests of the newest run for an entity that the service does not know.'),
-      last_run_truncated: bigint('Number of slices of the newest run that may have more items.'),
+      open_quarantine: bigint(
+        'Number of items and complete answers that are still in quarantine.',
+        'coalesce(q.open_quarantine, 0)',
+      ),
+      last_quarantined_at: timestamp(
+        'Creation of the newest quarantine entry; null if there is none.',
+        'q.last_quarantined_at',
+      ),
+      last_run_failed: bigint('Number of requests of the newest run that ended without a usable answer.', 'n.failed'),
+      last_run_missing: bigint(
+        'Number of requests of the newest run for an entity that the service does not know.',
+        'n.missing',
+      ),
+      last_run_truncated: bigint('Number of slices of the newest run that may have more items.', 'n.truncated'),
     },
     `
-    select
-      n.sync,
-      n.endpoint,
-      coalesce(a.answers, 0) as "answers",
-      coalesce(a.received, 0) as "received",
-      coalesce(a.loaded, 0) as "loaded",
-      coalesce(a.unchanged, 0) as "unchanged",
-      coalesce(a.superseded, 0) as "superseded",
-      coalesce(a.quarantined, 0) as "quarantined",
-      a.quarantined::double precision / nullif(a.received, 0) as "quarantined_share",
-      coalesce(q.open_quarantine, 0) as "open_quarantine",
-      q.last_quarantined_at,
-      n.failed as "last_run_failed",
-      n.missing as "last_run_missing",
-      n.truncated as "last_run_truncated"
     from (
       select distinct on (sync) id, sync, endpoint, failed, missing, truncated
       from "runs" where strpos(sync, ':') = 0 order by ${NEWEST_BY_SYNC}

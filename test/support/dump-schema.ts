@@ -1,9 +1,9 @@
 /** Prints the live schema as deterministic text, for comparison with the golden file. */
 import { sql } from 'kysely';
-import { type Catalog, readCatalog } from './live-schema.ts';
-import type { Warehouse } from '../connect/connect.ts';
-import { quoted, quotedList } from '../sql/identifiers.ts';
-import type { ColumnShape, IndexShape, TableShape } from './table-shape.ts';
+import { type Catalog, readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { quoted, quotedList } from '../../src/warehouse/sql/identifiers.ts';
+import type { ColumnShape, IndexShape, TableShape } from '../../src/warehouse/migrate/table-shape.ts';
 
 type Target = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 /** Comments by `relation` or `relation.column`. */

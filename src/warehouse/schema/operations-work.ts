@@ -1,11 +1,25 @@
-/** The operations table of chunks: the parts of runs that several workers share. */
+/** The operations tables of work in progress: leases, chunks of runs that workers share, and schemas of rebuilds. */
 import { bigint, json, timestamp, nullable, oneOf, table, text } from './column-types.ts';
+
+export const leaseTables = {
+  leases: table(
+    'Leases: one row per name, with at most one holder until it expires.',
+    {
+      name: text('Name of the lease: what it protects.'),
+      holder: text('Process that holds the lease: host, process id and a random part.'),
+      token: bigint('Fencing token, which increases with each new holder. A write with an older token is refused.'),
+      acquired_at: timestamp('Time at which the holder got the lease.'),
+      expires_at: timestamp('Time until which the lease is held unless it is renewed.'),
+    },
+    { key: ['name'] },
+  ),
+};
 
 /** The comment on the spools of a run and of a chunk. */
 export const SPOOLS =
   'Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.';
 
-/** The tables in the order of creation, after `runs`. */
+/** They are created after `runs`. */
 export const chunkTables = {
   chunks: table(
     'Chunks of runs that several workers share: one row per chunk.',
@@ -24,5 +38,17 @@ export const chunkTables = {
       key: ['run_id', 'number'],
       foreignKeys: [{ columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'cascade' }],
     },
+  ),
+};
+
+export const rebuildTables = {
+  rebuilds: table(
+    'Schemas that sluice replay --rebuild created to work in: one row per rebuild that is in progress or was killed.',
+    {
+      id: text('Random id of the rebuild, which the comment on its schema contains.'),
+      schema_name: text('Name of the created schema.'),
+      started_at: timestamp('Creation of the schema.'),
+    },
+    { key: ['id'] },
   ),
 };

@@ -1,6 +1,6 @@
 /** Adds a field to the declaration of its object, in the source of a checkout. */
-import { UsageError } from '../../errors.ts';
-import type { ChosenField } from './choose-field.ts';
+import { UsageError } from '../../src/errors.ts';
+import type { ChosenField } from '../../src/flow/promote/choose-field.ts';
 import {
   fieldsAt,
   fieldsOfResource,

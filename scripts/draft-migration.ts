@@ -1,18 +1,18 @@
 /**
  * Drafts a migration from what is declared and what the migrations so far create:
- * `node test/support/draft-migration.ts NAME`. What it can't decide it says; read what it wrote before you keep it.
+ * `node scripts/draft-migration.ts NAME`. What it can't decide it says; read what it wrote before you keep it.
  */
 import { writeFile } from 'node:fs/promises';
-import { Secret } from '../../src/config/values/secret.ts';
-import { readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
-import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { draftMigration } from '../../src/warehouse/migrate/draft.ts';
-import { migrate } from '../../src/warehouse/migrate/migrate.ts';
-import { lastNumber, migrationText } from '../../src/warehouse/migrate/draft-file.ts';
-import { steps } from '../../src/warehouse/migrate/migrations.ts';
-import { operationsTables } from '../../src/warehouse/schema/operations.ts';
-import { tables } from '../../src/warehouse/schema/tables.ts';
-import { MIGRATIONS } from './frozen.ts';
+import { Secret } from '../src/config/values/secret.ts';
+import { readCatalog } from '../src/warehouse/migrate/live-schema.ts';
+import { openWarehouse } from '../src/warehouse/connect/connect.ts';
+import { draftMigration } from './migration-draft.ts';
+import { migrate } from '../src/warehouse/migrate/migrate.ts';
+import { lastNumber, migrationText } from './migration-file.ts';
+import { steps } from '../src/warehouse/migrate/migrations.ts';
+import { operationsTables } from '../src/warehouse/schema/operations.ts';
+import { tables } from '../src/warehouse/schema/tables.ts';
+import { MIGRATIONS } from '../test/support/frozen.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const [name = ''] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** Drafts the migration from the live schema to the declared one. A developer reviews the draft. */
-import type { Catalog } from './live-schema.ts';
+import type { Catalog } from '../src/warehouse/migrate/live-schema.ts';
 import {
   columnClause,
   createTable,
@@ -10,10 +10,10 @@ import {
   storageClause,
   uniqueClause,
   uniquesOf,
-} from '../schema/ddl.ts';
-import { tableDrift } from './drift.ts';
-import { quoted } from '../sql/identifiers.ts';
-import { shapeOf, type TableShape } from './table-shape.ts';
+} from '../src/warehouse/schema/ddl.ts';
+import { tableDrift } from '../src/warehouse/migrate/drift.ts';
+import { quoted } from '../src/warehouse/sql/identifiers.ts';
+import { shapeOf, type TableShape } from '../src/warehouse/migrate/table-shape.ts';
 
 export interface MigrationDraft {
   /** The statements in the order of execution, without schema names. */

@@ -1,5 +1,5 @@
 /**
- * Stores answers and marks requests as sent. Every paid answer is stored exactly before any other work on it, and every
+ * Stores answers and records requests as sent. Every paid answer is stored exactly before any other work on it, and every
  * request is recorded as sent before it leaves. Each operation is one statement for many rows; both also exist as one
  * statement, so that the call after an answer waits for only one commit.
  */
@@ -42,7 +42,7 @@ export interface RequestToSend {
 }
 
 /**
- * Commits the exact bytes of answers and marks their requests as stored. Returns the answers' ids in the same order,
+ * Commits the exact bytes of answers and records their requests as stored. Returns the answers' ids in the same order,
  * increasing; undefined for a request that the ledger does not have. Answers were paid for, so they are stored whatever
  * the state of their requests.
  */
@@ -55,17 +55,17 @@ export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]):
  * Commits that these requests are about to be sent; none may be sent before. Returns the ids that may be sent: none if
  * the lease was lost, and not those that another process settled, or that another run bought or is buying.
  */
-export async function markSent(
+export async function recordSent(
   ops: Ops,
   lease: Lease,
   sending: readonly RequestToSend[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await execute(ops, markingBy(lease)(ops)(sendingValues(sending)), sending.length);
+  const { rows } = await execute(ops, recordingBy(lease)(ops)(sendingValues(sending)), sending.length);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Stores answers and marks other requests as sent, in one commit. */
-export async function storeAndMarkSent(
+/** Stores answers and records other requests as sent, in one commit. */
+export async function storeAndRecordSent(
   ops: Ops,
   lease: Lease,
   storing: readonly AnswerToStore[],
@@ -73,8 +73,8 @@ export async function storeAndMarkSent(
 ): Promise<{ readonly answerIds: readonly (string | undefined)[]; readonly sentIds: ReadonlySet<string> }> {
   const values = { ...(await answerValues(storing)), ...sendingValues(sending) };
   const { rows } = await execute(ops, bothBy(lease)(ops)(values), sending.length);
-  const marked = rows.flatMap(({ id, answer_id: answerId }) => (answerId === null ? [id] : []));
-  return { answerIds: idsOf(storing, rows), sentIds: new Set(marked) };
+  const recorded = rows.flatMap(({ id, answer_id: answerId }) => (answerId === null ? [id] : []));
+  return { answerIds: idsOf(storing, rows), sentIds: new Set(recorded) };
 }
 
 interface StoredRow {
@@ -167,7 +167,7 @@ const limited = <Row>(rows: RawBuilder<Row>, count: RawBuilder<unknown>) =>
 
 const storingIn = memoizeByObject((ops: Ops) => precompiled(ANSWERS, (given) => settingStored(answered(ops, given))));
 
-const markingBy = memoizeByObject((lease: Lease) =>
+const recordingBy = memoizeByObject((lease: Lease) =>
   memoizeByObject((ops: Ops) => precompiled(SENDINGS, (given) => settingSent(ops, lease, given))),
 );
 

@@ -1,23 +1,18 @@
-/** Writes a changed declaration, its migration and the digest of the views that follow from it, into a checkout. */
+/** Declares an unknown field in a checkout: writes the declaration, its migration and the digest of the views. */
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { lastNumber, migrationText } from '../../warehouse/migrate/draft-file.ts';
-import { steps } from '../../warehouse/migrate/migrations.ts';
-import { shapeOf } from '../../warehouse/migrate/table-shape.ts';
-import { VIEWS_DIGEST } from '../../warehouse/migrate/views-current.ts';
-import { tables } from '../../warehouse/schema/tables.ts';
+import { lastNumber, migrationText } from '../migration-file.ts';
+import { steps } from '../../src/warehouse/migrate/migrations.ts';
+import { shapeOf } from '../../src/warehouse/migrate/table-shape.ts';
+import { VIEWS_DIGEST } from '../../src/warehouse/migrate/views-current.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import type { ChosenField } from '../../src/flow/promote/choose-field.ts';
+import type { DraftedFiles } from '../../src/flow/promote/promote.ts';
+import { readDeclarations } from './declaration-source.ts';
 import type { DeclaredDraft, DraftWorkerData } from './draft-worker.ts';
-import type { EditedFile } from './edit-declaration.ts';
-
-/** The files that were written, and what the migration leaves to the developer. */
-export interface DraftedFiles {
-  /** Paths below the root of the checkout. */
-  readonly files: readonly string[];
-  readonly statements: readonly string[];
-  readonly undecided: readonly string[];
-}
+import { editDeclaration } from './edit-declaration.ts';
 
 /** The list of migrations. */
 const LIST = 'src/warehouse/migrate/migrations.ts';
@@ -26,16 +21,13 @@ const FROM_LIST = '../../../';
 /** The digest of the views. */
 const VIEWS = 'src/warehouse/migrate/views-current.ts';
 
-/**
- * Writes the declaration and what follows from it. `about` describes the migration in one sentence. If anything fails, all
- * files are as before.
- */
-export async function draftFiles(
-  root: string,
-  declaration: EditedFile,
-  { name, about }: { readonly name: string; readonly about: string },
-): Promise<DraftedFiles> {
-  const step = `${String(lastNumber(Object.keys(steps)) + 1).padStart(4, '0')}_${name}`;
+/** Writes the declaration and what follows from it. `comment` is the column's. If anything fails, all files are as before. */
+export async function draftColumn(root: string, chosen: ChosenField, comment: string): Promise<DraftedFiles> {
+  const { at, column } = chosen.unknown;
+  const declaration = editDeclaration(await readDeclarations(root), chosen, comment);
+  const about = `Adds the column ${at.table.name}.${column}, which answers contained before it was declared.`;
+  const number = String(lastNumber(Object.keys(steps)) + 1).padStart(4, '0');
+  const step = `${number}_promote_${at.table.name}_${column}`;
   const migration = `migrations/${step}.ts`;
   const undo: (() => Promise<void>)[] = [];
   const write = async (path: string, edit: (text: string) => string): Promise<void> => {

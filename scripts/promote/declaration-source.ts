@@ -1,7 +1,7 @@
 /** Finds the object literal in the source files that declares the fields of an object: only a checkout has them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../src/errors.ts';
 
 /** A node of the syntax tree. */
 export interface SyntaxNode {

@@ -1,6 +1,6 @@
 /** Writes the text of a migration file from the statements of a draft. */
-import type { MigrationDraft } from './draft.ts';
-import type { Migration } from './migrations.ts';
+import type { MigrationDraft } from './migration-draft.ts';
+import type { Migration } from '../src/warehouse/migrate/migrations.ts';
 
 /** The text of a migration file that runs these statements. `about` is its description, in one sentence. */
 export function migrationText(

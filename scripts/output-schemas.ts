@@ -15,7 +15,7 @@ import {
   type Type,
   TypeFlags,
 } from 'typescript/unstable/sync';
-import { generated, markdownTable, page } from '../../src/cli/reference/markdown.ts';
+import { generated, markdownTable, page } from '../src/cli/reference/markdown.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ const LINE = {
   message: { type: 'string' },
 };
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '..');
 
 /** The schemas of all outputs by name. */
 function outputSchemas(): ReadonlyMap<string, Schema> {

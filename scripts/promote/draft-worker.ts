@@ -3,10 +3,10 @@
  * reads the edited declarations; the thread that edited them has loaded them before.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { draftMigration, type MigrationDraft } from '../../warehouse/migrate/draft.ts';
-import type { TableShape } from '../../warehouse/migrate/table-shape.ts';
-import { viewsDigest } from '../../warehouse/migrate/views.ts';
-import { tables } from '../../warehouse/schema/tables.ts';
+import { draftMigration, type MigrationDraft } from '../migration-draft.ts';
+import type { TableShape } from '../../src/warehouse/migrate/table-shape.ts';
+import { viewsDigest } from '../../src/warehouse/migrate/views.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
 
 /** What the thread gets: the tables before the change. */
 export interface DraftWorkerData {

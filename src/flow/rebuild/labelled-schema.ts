@@ -1,4 +1,4 @@
-/** Schemas that Sluice creates beside the warehouse's own, and marks by a comment. It drops no schema without its mark. */
+/** Schemas that Sluice creates beside the warehouse's own, and labels by a comment. It drops no schema without its label. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { releaseListKeys } from '../../warehouse/migrate/list-keys.ts';
 import { createTables } from '../../warehouse/schema/ddl.ts';
@@ -8,22 +8,22 @@ import { literal } from '../../warehouse/sql/identifiers.ts';
 import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 import { LOCK_WITHIN_MS } from './with-lock-retries.ts';
 
-/** Creates a schema with this mark and every analyst table, empty. Call it in a transaction. */
-export async function createMarkedSchema(
+/** Creates a schema with this label and every analyst table, empty. Call it in a transaction. */
+export async function createLabelledSchema(
   tx: QueryExecutorProvider,
   ops: string,
-  { name, mark }: { readonly name: string; readonly mark: string },
+  { name, label }: { readonly name: string; readonly label: string },
 ): Promise<void> {
   await sql`create schema ${sql.id(name)}`.execute(tx);
-  await markSchema(tx, name, mark);
+  await labelSchema(tx, name, label);
   await sql`set local search_path to ${sql.id(name)}`.execute(tx);
   for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
   await releaseListKeys(tx, { schema: name, ops });
 }
 
-/** Sets the mark of a schema: its comment. */
-export async function markSchema(db: QueryExecutorProvider, name: string, mark: string): Promise<void> {
-  await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(mark))}`.execute(db);
+/** Sets the label of a schema: its comment. */
+export async function labelSchema(db: QueryExecutorProvider, name: string, label: string): Promise<void> {
+  await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(label))}`.execute(db);
 }
 
 const KEPT: readonly string[] = [SQL_STATE.lockNotAvailable, SQL_STATE.dependentObjectsStillExist];
