@@ -6,10 +6,9 @@ import {
   type MaxAgeSaving,
   readBalances,
   readFailures,
-  readRuns,
-  type RunCosts,
 } from './cost-details.ts';
 import { boughtRows, type CostSources, ledgerRows, loggedRows, readCostSources } from './cost-sources.ts';
+import { readRuns, type RunCosts } from './run-costs.ts';
 import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
