@@ -80,6 +80,8 @@ const RENAMED_TABLES: Readonly<Record<string, string>> = {
 const ADDED_COLUMNS: Readonly<Record<string, Row>> = {
   runs: { scope: null, tags: null },
   drift: { answers: null },
+  coverage: { former: null },
+  alerts: { config: null },
 };
 /** Values that later versions wrote anew, by table. */
 const CHANGED: Readonly<Record<string, Row>> = { runs: { quote: { most: 2, confidence: 'some' } } };
