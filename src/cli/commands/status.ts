@@ -51,7 +51,7 @@ export const status = command({
     '- quarantined: items and answers in quarantine.\n' +
     '- missing: inputs of the newest run whose entity the service does not know.\n' +
     '- failed: inputs that failed in the newest run.\n' +
-    '- truncated: slices that are lower bounds because more may exist, also from earlier runs, until a later answer completes them.\n\n' +
+    '- truncated: slices that are lower bounds because more may exist, also from earlier runs, until a later answer completes them or the sync no longer requests them.\n\n' +
     'Lists below the table show truncated slices, checks that failed, requests of the newest runs that failed or whose answer could not be read, rows of the newest answers that are missing from their tables, and differences from the contract. ' +
     'For unknown fields in more than 3 answers, a line shows the command that makes the field a column. ' +
     'If schedule or worker ran, the output also shows the live processes, waiting jobs, runs in progress, jobs that were given up, and the next firing of each sync.',
