@@ -189,6 +189,29 @@ describe('points', () => {
     expect(run).toMatchObject({ exitCode: 0, answers: 12, points: 12, unverified: { requests: 0 } });
   });
 
+  it.each([0, 100, 1000])(
+    'are verified in a log without identifiers, also those sent right after the first (%i ms a call)',
+    async (callMs) => {
+      const service = await pricedService({
+        price: () => 7,
+        row: without,
+        onCall: (_, it) => it.clock.advance(callMs),
+      });
+      // As on a real machine, time passes between any two steps.
+      const now = (): Date => {
+        service.clock.advance(1);
+        return service.clock.now();
+      };
+      const ticking = { ...service, clock: { ...service.clock, now } };
+
+      const { summary } = await spend(ticking, await open(), { budget: '{ per_run: 120 }', inputs: 40, inFlight: 4 });
+
+      expect(only(summary)).toMatchObject({ exitCode: 6, points: 119, unverified: { requests: 0 } });
+      expect(service.spent()).toBe(119);
+      expect(service.readings()).toBeLessThan(12);
+    },
+  );
+
   it('without a limit are not looked up', async () => {
     const service = await pricedService({ price: TEN });
     const run = only((await spend(service, await open(), { inputs: 5 })).summary);
