@@ -1,5 +1,6 @@
 /** Hands a run with chunks over to all workers: from then on the run holds the lease of its sync. */
 import type { Kysely } from 'kysely';
+import { holderOfRun } from '../../control/lease/holder.ts';
 import { reopenChunks } from '../../ledger/chunks.ts';
 import { handOver, currentHolder } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -31,9 +32,6 @@ export interface ShareOptions {
   /** Enqueues the orders for the workers, in this transaction. */
   readonly enqueue: (tx: Kysely<OperationsTables>, orders: readonly ChunkOrder[]) => Promise<void>;
 }
-
-/** The holder of a sync's lease while its run is shared. */
-const holderOfRun = (runId: string): string => `run/${runId}`;
 
 export type SharedRun = Pick<RunContext, 'definition' | 'run' | 'lease'> &
   Pick<ChunkOrder, 'covered' | 'lost'> & { readonly startedAt: Date };
