@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
 import { readBalanceNow } from '../../src/flow/forecast/quote-syncs.ts';
 import { readCosts } from '../../src/insight/costs.ts';
+import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
@@ -57,6 +58,26 @@ describe('points', () => {
     }
 
     expect(service.spent()).toBeGreaterThan(80);
+    expect(service.spent()).toBeLessThanOrEqual(100 + 2 * 10);
+  });
+
+  it('of a killed run of another sync count against a limit per day at their true price', async () => {
+    const service = await pricedService({ price: (nth) => (nth <= 3 ? 1 : 10) });
+    const warehouse = await open();
+    const budget = '{ per_day: 100 }';
+    await spend(service, warehouse, { budget, inputs: 3 });
+    service.clock.advance(1000);
+    const dying = dyingAt(warehouse, { when: 'before', statement: STEP.store, nth: 7 });
+    // Without a limit, the process does not read the log.
+    await expect(spend(service, dying.warehouse, { inputs: 60, inFlight: 1 })).rejects.toThrow(/^died/);
+    expect(service.spent()).toBe(3 + 7 * 10);
+    await expireLeases(warehouse);
+    service.clock.advance(1000);
+
+    const syncs = `  others: { endpoint: microblog.user, for_each: { user: [${Array.from({ length: 60 }, (_, at) => `other${at}`).join(', ')}] } }`;
+    const { summary } = await spend(service, warehouse, { budget, syncs, inFlight: 2 });
+
+    expect(only(summary)).toMatchObject({ exitCode: 6 });
     expect(service.spent()).toBeLessThanOrEqual(100 + 2 * 10);
   });
 

@@ -1,11 +1,9 @@
 /** The holder of leases and limiter slots. */
 import { hostname } from 'node:os';
+import { holderOfRun } from '../../ledger/lease.ts';
 
 /** Returns a unique name of this process in leases and slots. */
 export const holderOf = ({ newId }: { readonly newId: () => string }): string => `${processName()}${newId()}`;
-
-/** The holder of the lease of a sync whose run workers share. */
-export const holderOfRun = (runId: string): string => `run/${runId}`;
 
 /** True if the holder is another process, and not the workers of a shared run. */
 export const isOtherProcess = (holder: string): boolean =>

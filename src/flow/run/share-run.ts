@@ -1,8 +1,7 @@
 /** Hands a run with chunks over to all workers: from then on the run holds the lease of its sync. */
 import type { Kysely } from 'kysely';
-import { holderOfRun } from '../../control/lease/holder.ts';
 import { reopenChunks } from '../../ledger/chunks.ts';
-import { handOver, currentHolder } from '../../ledger/lease.ts';
+import { handOver, holderOfRun, currentHolder } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { RunContext } from './run-context.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
