@@ -2,12 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
 import { readBalanceNow } from '../../src/flow/forecast/quote-syncs.ts';
+import { limiterName } from '../../src/control/limiter/shared-slots.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { readCosts } from '../../src/insight/costs.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { type LoggedRow, type PricedOptions, pricedService, spend } from './priced-service.ts';
+import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
 
 const TEN: PricedOptions['price'] = () => 10;
 const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: false } as unknown as Parameters<
@@ -134,6 +136,21 @@ describe('points', () => {
       expect(await left()).toBe(985);
     },
   );
+
+  it('left after a plan are those of the own token, although the log has newer rows of another', async () => {
+    const [own, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+    const row = (it: LoggedRow): LoggedRow => ({ ...it, token_id: own });
+    const before = [rowOf({ points_left: 1000, token_id: own })];
+    const service = await pricedService({ price: () => 1, points: 1000, before, row });
+    const warehouse = await open();
+    await spend(service, warehouse, { budget: '{ keep: 5 }', inputs: 10 });
+    service.clock.advance(60_000);
+    service.addRow({ token_id: other, points_left: 7 });
+    await spend(service, warehouse, { syncs: '  costs: { endpoint: token.requests }' });
+
+    const token = limiterName(service.url, SANDBOX_TOKEN);
+    expect((await readBalanceNow(warehouse, token, service.clock.now())).balance?.points).toBe(990);
+  });
 
   it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
     const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });

@@ -163,7 +163,8 @@ const UNVERIFIED_MS = 30 * DAY_MS;
 export async function readBalanceNow(warehouse: Warehouse, token: string, now: Date) {
   const since = new Date(now.getTime() - UNVERIFIED_MS);
   const unverified = await unverifiedPoints(operationsOf(warehouse), { since });
-  const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];
+  const read = await readBalance(warehouse, token);
+  const logged = await lastBalance(warehouse, read?.tokenId);
   // The log has the clock of the service, so only the times of the readings can be compared.
   const newest = read && (!logged || logged.readAt <= read.readAt) ? read : logged;
   if (!newest) return { balance: null, unverified };
