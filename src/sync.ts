@@ -3,6 +3,7 @@ import { fillColumnsOnce } from './flow/fill/fill-columns.ts';
 import { concludeOpenRun } from './flow/run/conclude.ts';
 import { stoppedSummary, summarizeFailure } from './flow/run/failed-summary.ts';
 import type { Invocation } from './flow/run/invocation.ts';
+import { loadLeftAnswers } from './flow/ingest/load-left-answers.ts';
 import { handOver, openRun, recoverPaidAnswers } from './flow/run/open-run.ts';
 import { withSyncLease } from './flow/run/sync-lease.ts';
 import type { SyncRun } from './flow/run/sync-run.ts';
@@ -28,6 +29,7 @@ export async function runSync(
       if (!(await fillColumnsOnce(warehouse, effects, signal))) return stoppedSummary(definition);
       return withSyncLease(invocation, definition.name, signal, async (held) => {
         const missing = await recoverPaidAnswers(invocation, syncRun);
+        await loadLeftAnswers(invocation, syncRun, held);
         const open = await openRun(invocation, { ...syncRun, ...spans }, { startedAt, held, missing });
         if (await handOver(invocation, syncRun, open, held)) return 'shared';
         const stop = await open.segment.complete(held.signal, (stopped) => {

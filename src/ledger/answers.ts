@@ -6,6 +6,7 @@ import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { StoredBytes } from './store-and-record-sent.ts';
 import { compressBody, sha256Of, decompressBody } from './compression.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
+import { OPEN_STATES } from './runs.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** Replaces the body of an answer; null removes it. Size and digest are then those of the new body. */
@@ -140,4 +141,34 @@ export async function unloadedAnswers(
     .orderBy('id')
     .execute();
   return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));
+}
+
+/** A stored answer of another sync that waits for its first load. */
+export interface LeftAnswer {
+  readonly answerId: string;
+  readonly bytes: number;
+  readonly sync: string;
+  readonly endpoint: string;
+  /** No run will continue the one that bought it, so it leads to no request. */
+  readonly isOver: boolean;
+}
+
+/** Returns the waiting answers of all other syncs, oldest first. Runs that started before `openSince` are not continued. */
+export async function answersLeftToOthers(ops: Ops, sync: string, openSince: Date): Promise<LeftAnswer[]> {
+  const rows = await ops
+    .selectFrom('answers as a')
+    .innerJoin('runs as n', 'n.id', 'a.run_id')
+    .select(['a.id as answerId', 'a.bytes', 'a.sync', 'a.endpoint'])
+    .select((eb) =>
+      eb
+        .or([eb('n.state', 'not in', [...OPEN_STATES]), eb('n.started_at', '<', openSince)])
+        .$castTo<boolean>()
+        .as('isOver'),
+    )
+    .where('a.loaded_at', 'is', null)
+    .where('a.body', 'is not', null)
+    .where('a.sync', '<>', sync)
+    .orderBy('a.id')
+    .execute();
+  return rows.map(({ bytes, ...row }) => ({ ...row, bytes: Number(bytes) }));
 }

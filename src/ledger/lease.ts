@@ -18,6 +18,9 @@ export interface Lease {
 /** The name of a sync's lease. */
 export const syncLease = (sync: string): string => `sync:${sync}`;
 
+/** The holder of the lease of a sync while workers share its run. */
+export const holderOfRun = (runId: string): string => `run/${runId}`;
+
 /** The beginning of the names of the leases of chunks. */
 export const CHUNK_LEASES = 'chunk:';
 

@@ -114,6 +114,11 @@ async function readLedger(ops: Ops, now: Date, tags: readonly MetricTag[]): Prom
     .selectFrom('requests as q')
     .innerJoin('runs as r', 'r.id', 'q.run_id')
     .groupBy(['q.sync', 'q.endpoint', 'q.state', 'r.tags'])
+    .select((eb) => {
+      const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.request_key', '=', 'q.request_key');
+      const isAnswered = eb.exists(answer.whereRef('a.request_id', '>', 'q.id'));
+      return sql<number>`count(*) filter (where q.state = 'in_doubt' and not ${isAnswered})::float8`.as('inDoubt');
+    })
     .select([
       sql<string>`split_part(q.sync, ':', 1)`.as('sync'),
       'q.endpoint',
@@ -134,7 +139,7 @@ async function readLedger(ops: Ops, now: Date, tags: readonly MetricTag[]): Prom
   const endpointOf = ({ endpoint }: (typeof rows)[number]): string[] => [endpoint];
   const lost = sums(
     ({ sync }) => [sync],
-    ({ state, requests }) => (state === 'in_doubt' ? requests : 0),
+    ({ inDoubt }) => inDoubt,
   );
   return {
     sluice_requests: sums(

@@ -42,7 +42,7 @@ export const metrics = {
     labels: ['endpoint', 'outcome'],
   },
   sluice_requests_in_doubt: {
-    help: 'Requests of the sync that were sent and whose answer was lost.',
+    help: 'Requests of the sync that were sent, whose answer was lost, and that were not answered since.',
     labels: ['sync'],
   },
   sluice_points_spent: {

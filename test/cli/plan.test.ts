@@ -62,6 +62,17 @@ describe('a plan', () => {
     );
   });
 
+  it('says which requests an earlier sync sends too, if its answers may serve', async () => {
+    const sync = (name: string, titles: string, more = ''): string =>
+      `  ${name}: { endpoint: pronet.search.users, request: { count: 10 }, for_each: { title: [${titles}] }${more} }\n`;
+    const syncs = `syncs:\n${sync('first', 'one, two')}${sync('second', 'two, three', ', max_age: 7d')}${sync('third', 'one')}`;
+    const lines = await planned('', [], syncs);
+    expect(lines).toContain(
+      'second: an earlier sync sends 1 request of this one too; a run sends each once, and each quote includes it.',
+    );
+    expect(lines.filter((line) => line.includes('an earlier sync sends'))).toHaveLength(1);
+  });
+
   it('explains each request instead of the quote', async () => {
     const syncs = SYNCS.replace('[one, two, three] }', '[one, two] }, max_age: 7d');
     expect(await planned('', ['--explain'], syncs)).toEqual([

@@ -1,5 +1,7 @@
 /** Answers that are lost in transit: requested again or left listed, as the sync says, and reported in both cases. */
 import { describe, expect, it } from 'vitest';
+import { readStatus } from '../../src/insight/status.ts';
+import { readFigures } from '../../src/monitor/figures.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
@@ -39,13 +41,35 @@ describe('an answer that is lost', () => {
       { refreshed_at: null },
     ]);
     expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('stays in doubt')]);
-    // Listed for good, it keeps no later run from asking.
+    const listed = async () => (await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === run.sync);
+    expect(await listed()).toMatchObject({ open: 1, inDoubt: 1 });
+    // It keeps no later run from asking, and the answer closes the case.
     expect(only(await scene.sync(groups('in_doubt: stop')))).toMatchObject({
       exitCode: 0,
       continued: false,
       answers: 3,
     });
     expect(await states(scene.warehouse)).toEqual({ in_doubt: 1, loaded: 5 });
+    expect(await listed()).toMatchObject({ open: 0, inDoubt: 0 });
+    const { samples } = await readFigures(scene.warehouse, {
+      now: scene.clock.now(),
+      endedSince: scene.clock.now(),
+      tags: [],
+    });
+    expect(samples.sluice_requests_in_doubt).toEqual([{ labels: [run.sync], value: 0 }]);
+  });
+
+  it('half-way, with stop: a run of what failed requests only it, and closes the case', async () => {
+    const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'cut', afterBytes: 40 })] });
+    const run = only(await scene.sync(groups('in_doubt: stop')));
+    expect(run).toMatchObject({ exitCode: 5, inDoubt: 1 });
+    scene.arrived();
+
+    expect(only(await scene.sync(groups('in_doubt: stop'), { failed: true }))).toMatchObject({ exitCode: 0, sent: 1 });
+
+    expect(groupsAsked(scene)).toEqual(['1002']);
+    const listed = (await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === run.sync);
+    expect(listed).toMatchObject({ open: 0, inDoubt: 0 });
   });
 
   it('each time: it is left in doubt, and the next run requests only it', async () => {

@@ -22,9 +22,9 @@ async function logging(
 ) {
   const rows: OddRow[] = [];
   let readings = 0;
-  const add = (endpoint: string): void => {
+  const add = (endpoint: string, lasts = 0): void => {
     const at = (scene.clock.now().getTime() + aheadMs) * 1000 - Number(BEGAN) + rows.length;
-    rows.push({ id: `00000000-0000-4000-8000-${String(rows.length).padStart(12, '0')}`, at, endpoint });
+    rows.push({ id: `00000000-0000-4000-8000-${String(rows.length).padStart(12, '0')}`, at, lasts, endpoint });
   };
   const scene = await sceneIn(warehouse, {
     start: START,
@@ -104,6 +104,35 @@ describe('a request log', () => {
     expect(logged).toBeLessThan(before);
     // One reading a second, for a minute each time.
     expect(log.readings()).toBeLessThan(160);
+  });
+
+  it.each(KINDS)('that is sorted by the ends of requests is read whole ($order, $edge)', async (kind) => {
+    const log = await logging(await open(), { ...kind, isByEnd: true });
+    for (let n = 0; n < 300; n += 1) {
+      log.add('/api/pronet/group', ((n * 7919) % 30_000) * 1000);
+      log.clock.advance(1000);
+    }
+    expect(only(await log.sync(costs()))).toMatchObject({ exitCode: 0, state: 'complete', truncated: 0 });
+    expect(await log.loaded()).toEqual(log.rows.map(({ id }) => id));
+    expect(log.readings()).toBeLessThan(20);
+    // A second run reads only what is new.
+    for (let n = 0; n < 20; n += 1) log.add('/api/pronet/group', ((n * 7919) % 30_000) * 1000);
+    expect(only(await log.sync(costs()))).toMatchObject({ exitCode: 0, state: 'complete', truncated: 0 });
+    expect(await log.loaded()).toEqual(log.rows.map(({ id }) => id));
+  });
+
+  it('that cuts cursors to seconds and has more rows in one second than a page is partial', async () => {
+    const log = await logging(await open(), { order: 'descending', edge: 'exclusive', cursorDigits: 0 });
+    for (let n = 0; n < 50; n += 1) {
+      log.add('/api/pronet/group');
+      log.clock.advance(1000);
+    }
+    for (let n = 0; n < 250; n += 1) log.add('/api/pronet/group');
+    log.clock.advance(10_000);
+    log.add('/api/pronet/group');
+    const first = only(await log.sync(costs()));
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial', truncated: 1 });
+    expect(first.error).toContain('the same full page for every cursor near its end');
   });
 
   it('that ignores window, limit or cursor is loaded as far as it returns rows', async () => {

@@ -7040,9 +7040,9 @@ create view sluice."sync_freshness" (
   "loaded_at" timestamp with time zone,
   -- Hours from refreshed_at to the time of the query; null if there is no such run.
   "hours_since_refresh" double precision,
-  -- Number of requests that are planned, sent or in doubt.
+  -- Number of requests that are planned, sent, or in doubt and not answered since.
   "open_requests" bigint,
-  -- Number of requests whose answer was lost in transit.
+  -- Number of requests whose answer was lost in transit, and which were not answered since.
   "in_doubt_requests" bigint,
   -- Number of stored answers that are not loaded yet.
   "waiting_answers" bigint
@@ -7079,11 +7079,15 @@ create view sluice."sync_freshness" (
     ( SELECT count(*) AS count
            FROM runs u
              JOIN requests o ON o.run_id = u.id
-          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND (o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text]))) AS open_requests,
+          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND (o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text])) AND NOT (o.state = 'in_doubt'::text AND (EXISTS ( SELECT
+                   FROM answers w
+                  WHERE w.request_key = o.request_key AND w.request_id > o.id)))) AS open_requests,
     ( SELECT count(*) AS count
            FROM runs u
              JOIN requests o ON o.run_id = u.id
-          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND o.state = 'in_doubt'::text) AS in_doubt_requests,
+          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND o.state = 'in_doubt'::text AND NOT (o.state = 'in_doubt'::text AND (EXISTS ( SELECT
+                   FROM answers w
+                  WHERE w.request_key = o.request_key AND w.request_id > o.id)))) AS in_doubt_requests,
     ( SELECT count(*) AS count
            FROM answers w
           WHERE w.sync = r.sync AND w.loaded_at IS NULL) AS waiting_answers

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { only } from '../flow/scene.ts';
 import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
-import { type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
+import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
 
 const ONE: PricedOptions['price'] = () => 1;
 const SHOWS_FIVE = rowOf({ points_left: 5 });
@@ -137,6 +137,16 @@ describe('budget.keep', () => {
     expect(run).toMatchObject({ exitCode: 6 });
     // 60 of the 80 points that may be spent are another program's.
     expect(service.spent()).toBeLessThanOrEqual(21);
+  });
+
+  it('is held by the balance also if the log calls charged rows unpaid', async () => {
+    const row = (it: LoggedRow): LoggedRow => ({ ...it, is_paid: false });
+    const before = [rowOf({ points_left: 20 })];
+    const service = await pricedService({ price: ONE, points: 20, before, row });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 40, inFlight: 2 })).summary);
+    expect(run).toMatchObject({ exitCode: 6 });
+    expect(service.points()).toBeGreaterThanOrEqual(3 - 2);
+    expect(service.points()).toBeLessThanOrEqual(3 + 2);
   });
 
   it('stops when the log no longer confirms what was spent', async () => {

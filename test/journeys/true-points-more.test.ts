@@ -2,11 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
 import { readBalanceNow } from '../../src/flow/forecast/quote-syncs.ts';
+import { limiterName } from '../../src/control/limiter/shared-slots.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { readCosts } from '../../src/insight/costs.ts';
+import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { type LoggedRow, type PricedOptions, pricedService, spend } from './priced-service.ts';
+import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
 
 const TEN: PricedOptions['price'] = () => 10;
 const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: false } as unknown as Parameters<
@@ -57,6 +60,26 @@ describe('points', () => {
     }
 
     expect(service.spent()).toBeGreaterThan(80);
+    expect(service.spent()).toBeLessThanOrEqual(100 + 2 * 10);
+  });
+
+  it('of a killed run of another sync count against a limit per day at their true price', async () => {
+    const service = await pricedService({ price: (nth) => (nth <= 3 ? 1 : 10) });
+    const warehouse = await open();
+    const budget = '{ per_day: 100 }';
+    await spend(service, warehouse, { budget, inputs: 3 });
+    service.clock.advance(1000);
+    const dying = dyingAt(warehouse, { when: 'before', statement: STEP.store, nth: 7 });
+    // Without a limit, the process does not read the log.
+    await expect(spend(service, dying.warehouse, { inputs: 60, inFlight: 1 })).rejects.toThrow(/^died/);
+    expect(service.spent()).toBe(3 + 7 * 10);
+    await expireLeases(warehouse);
+    service.clock.advance(1000);
+
+    const syncs = `  others: { endpoint: microblog.user, for_each: { user: [${Array.from({ length: 60 }, (_, at) => `other${at}`).join(', ')}] } }`;
+    const { summary } = await spend(service, warehouse, { budget, syncs, inFlight: 2 });
+
+    expect(only(summary)).toMatchObject({ exitCode: 6 });
     expect(service.spent()).toBeLessThanOrEqual(100 + 2 * 10);
   });
 
@@ -113,6 +136,21 @@ describe('points', () => {
       expect(await left()).toBe(985);
     },
   );
+
+  it('left after a plan are those of the own token, although the log has newer rows of another', async () => {
+    const [own, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+    const row = (it: LoggedRow): LoggedRow => ({ ...it, token_id: own });
+    const before = [rowOf({ points_left: 1000, token_id: own })];
+    const service = await pricedService({ price: () => 1, points: 1000, before, row });
+    const warehouse = await open();
+    await spend(service, warehouse, { budget: '{ keep: 5 }', inputs: 10 });
+    service.clock.advance(60_000);
+    service.addRow({ token_id: other, points_left: 7 });
+    await spend(service, warehouse, { syncs: '  costs: { endpoint: token.requests }' });
+
+    const token = limiterName(service.url, SANDBOX_TOKEN);
+    expect((await readBalanceNow(warehouse, token, service.clock.now())).balance?.points).toBe(990);
+  });
 
   it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
     const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });
@@ -188,6 +226,29 @@ describe('points', () => {
     const run = only((await spend(service, await open(), { budget: '{ per_run: 20 }', inputs: 12 })).summary);
     expect(run).toMatchObject({ exitCode: 0, answers: 12, points: 12, unverified: { requests: 0 } });
   });
+
+  it.each([0, 100, 1000])(
+    'are verified in a log without identifiers, also those sent right after the first (%i ms a call)',
+    async (callMs) => {
+      const service = await pricedService({
+        price: () => 7,
+        row: without,
+        onCall: (_, it) => it.clock.advance(callMs),
+      });
+      // As on a real machine, time passes between any two steps.
+      const now = (): Date => {
+        service.clock.advance(1);
+        return service.clock.now();
+      };
+      const ticking = { ...service, clock: { ...service.clock, now } };
+
+      const { summary } = await spend(ticking, await open(), { budget: '{ per_run: 120 }', inputs: 40, inFlight: 4 });
+
+      expect(only(summary)).toMatchObject({ exitCode: 6, points: 119, unverified: { requests: 0 } });
+      expect(service.spent()).toBe(119);
+      expect(service.readings()).toBeLessThan(12);
+    },
+  );
 
   it('without a limit are not looked up', async () => {
     const service = await pricedService({ price: TEN });

@@ -8,6 +8,8 @@ export interface OddRow {
   readonly id: string;
   /** Microseconds since the log began. */
   readonly at: number;
+  /** Microseconds from its start to its end. */
+  readonly lasts?: number;
   readonly endpoint?: string;
 }
 
@@ -15,6 +17,8 @@ export interface OddRow {
 export interface Oddities {
   readonly order: 'ascending' | 'descending';
   readonly edge: 'inclusive' | 'exclusive';
+  /** Sorts rows by their end; the cursor is a start all the same. */
+  readonly isByEnd?: boolean;
   /** The most rows of a page, whatever is requested. */
   readonly pageSize?: number;
   /** Every page is the complete log. */
@@ -27,6 +31,8 @@ export interface Oddities {
   readonly digits?: 0 | 3 | 6;
   /** Also the cursor is cut to them. */
   readonly cutsCursor?: boolean;
+  /** Digits of a second to which the cursor is cut, although rows are written with more. */
+  readonly cursorDigits?: number;
   readonly offset?: string;
   /** Rows that are there after the nth reading, besides those at the beginning. */
   readonly grown?: (readings: number) => readonly OddRow[];
@@ -45,6 +51,8 @@ function writtenAs({ digits = 6, offset = 'Z' }: Oddities, at: number): string {
   return `${whole.slice(0, 19)}${digits === 0 ? '' : fraction.slice(0, digits + 1)}${offset}`;
 }
 
+const placeOf = ({ at, lasts = 0 }: OddRow, { isByEnd }: Oddities): number => (isByEnd === true ? at + lasts : at);
+
 /** The page that such a log returns for the nth request. */
 export function oddPage(rows: readonly OddRow[], odd: Oddities, request: RequestBody, reading: number): unknown[] {
   const given = (name: string): number | undefined => {
@@ -53,7 +61,8 @@ export function oddPage(rows: readonly OddRow[], odd: Oddities, request: Request
   };
   const sign = odd.order === 'ascending' ? 1 : -1;
   const cursor = odd.ignoresCursor === true || odd.isUnpaged === true ? undefined : given('cursor');
-  const from = cursor !== undefined && odd.cutsCursor === true ? cutTo(odd.digits ?? 6, cursor) : cursor;
+  const cursorDigits = odd.cursorDigits ?? (odd.cutsCursor === true ? odd.digits : undefined) ?? 6;
+  const from = cursor === undefined ? undefined : cutTo(cursorDigits, cursor);
   const [start, end] = odd.ignoresWindow === true ? [undefined, undefined] : [given('start_time'), given('end_time')];
   const room = Math.min(Number(request['limit']), odd.pageSize ?? Number.POSITIVE_INFINITY);
   const size = odd.isUnpaged === true ? rows.length * 2 + 10 : Math.max(1, room - (odd.shortBy?.(reading) ?? 0));
@@ -62,7 +71,7 @@ export function oddPage(rows: readonly OddRow[], odd: Oddities, request: Request
       ({ at }) => from === undefined || (odd.edge === 'inclusive' ? sign * (at - from) >= 0 : sign * (at - from) > 0),
     )
     .filter(({ at }) => (start === undefined || at >= start) && (end === undefined || at <= end))
-    .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : sign * (a.at - b.at)))
+    .toSorted((a, b) => sign * (placeOf(a, odd) - placeOf(b, odd)) || (a.id < b.id ? -1 : 1))
     .slice(0, size)
     .map(({ id, at, endpoint }) => ({
       id,
@@ -85,20 +94,23 @@ export function walkThrough(
   mostPages: number,
   runStartedAt?: string,
 ): Walked {
-  const steps: PageStep[] = [];
+  const requests: RequestBody[] = [];
   const warnings: string[] = [];
   const ids = new Set<string>();
-  let open: readonly RequestBody[] = [request];
-  while (open.length > 0) {
-    if (open.length > 1) throw new Error('a walk has one way');
-    if (steps.length >= mostPages) throw new Error(`no end after ${mostPages} pages`);
-    const asked = open[0] as RequestBody;
-    const items = oddPage(rows, odd, asked, steps.length);
+  const open: { readonly asked: RequestBody; readonly before: readonly PageStep[] }[] = [
+    { asked: request, before: [] },
+  ];
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (requests.length >= mostPages) throw new Error(`no end after ${mostPages} pages`);
+    const { asked, before } = next;
+    const items = oddPage(rows, odd, asked, requests.length);
     for (const item of items) ids.add((item as OddRow).id);
-    steps.push({ request: asked, items, ...(runStartedAt !== undefined && { runStartedAt }) });
-    const { requests, lowerBound } = logWalk.follow(steps.slice(-LOOK_BACK), {});
-    if (lowerBound !== undefined) warnings.push(lowerBound);
-    open = requests;
+    requests.push(asked);
+    const step = { request: asked, items, ...(runStartedAt !== undefined && { runStartedAt }) };
+    const steps = [...before, step].slice(-LOOK_BACK);
+    const follow = logWalk.follow(steps, {});
+    if (follow.lowerBound !== undefined) warnings.push(follow.lowerBound);
+    for (const it of follow.requests) open.push({ asked: it, before: steps });
   }
-  return { ids, requests: steps.map(({ request: it }) => it), warnings };
+  return { ids, requests, warnings };
 }

@@ -1,7 +1,7 @@
 /** The walk through logs with every oddity that the contract does not rule out: no row lost, and always an end. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Oddities, type OddRow, textAt, walkThrough } from './odd-log.ts';
+import { type Oddities, oddPage, type OddRow, textAt, walkThrough } from './odd-log.ts';
 
 const rowsAt = (instants: readonly number[]): OddRow[] =>
   instants.map((at, index) => ({ id: `r${String(index).padStart(4, '0')}`, at }));
@@ -16,6 +16,13 @@ const LIMIT = 8;
 function mostTies(rows: readonly OddRow[], digits: number, instants: number): number {
   const units = rows.map(({ at }) => Math.floor(at / 10 ** (6 - digits)));
   return Math.max(0, ...units.map((unit) => units.filter((it) => it >= unit && it < unit + instants).length));
+}
+
+/** True if starts both rise and fall. */
+function isMixed(page: readonly unknown[]): boolean {
+  const starts = page.map((row) => (row as { readonly started_at: string }).started_at);
+  const steps = starts.slice(1).map((it, n) => (it > (starts[n] ?? '') ? 1 : it < (starts[n] ?? '') ? -1 : 0));
+  return steps.includes(1) && steps.includes(-1);
 }
 
 describe('a walk', () => {
@@ -160,5 +167,58 @@ describe('a walk', () => {
       const odd = { order: 'ascending', edge: 'inclusive', offset } as const;
       expect(walkThrough(history.slice(0, 4), odd, { limit: LIMIT }, 9).requests[1]).toEqual({ limit: LIMIT, cursor });
     }
+  });
+
+  it.each(KINDS)('finds every row of a log that is sorted by the ends of requests ($order, $edge)', (kind) => {
+    const logs = fc.record({
+      rows: fc.array(fc.tuple(fc.nat(300), fc.nat(60)), { maxLength: 60 }),
+      pageSize: fc.constantFrom(undefined, 5),
+      hasWindow: fc.boolean(),
+      cutsCursor: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(logs, ({ rows: drawn, pageSize, hasWindow, cutsCursor }) => {
+        const rows = drawn.map(([at, lasts], n) => ({ id: `r${n}`, at: at * SECOND, lasts: lasts * SECOND }));
+        // The parts of a page overlap by a second.
+        fc.pre(mostTies(rows, 0, 4) < (pageSize ?? LIMIT));
+        const cut = cutsCursor ? { cursorDigits: 0 } : {};
+        const odd = { ...kind, isByEnd: true, ...cut, ...(pageSize !== undefined && { pageSize }) };
+        const window = hasWindow ? { start_time: textAt(50 * SECOND), end_time: textAt(250 * SECOND) } : {};
+        const due = hasWindow ? rows.filter(({ at }) => at >= 50 * SECOND && at <= 250 * SECOND) : rows;
+        // A page whose starts only rise or only fall looks like one of any other log.
+        fc.pre(isMixed(oddPage(rows, odd, { limit: LIMIT, ...window }, 0)));
+        const { ids, warnings } = walkThrough(rows, odd, { limit: LIMIT, ...window }, 8 * rows.length + 8);
+        expect(idsOf(due).filter((id) => !ids.has(id))).toEqual([]);
+        expect(warnings).toEqual([]);
+      }),
+      { seed: 4, numRuns: 1000 },
+    );
+  });
+
+  it.each(KINDS)('says so if it cannot read all rows of a log that is sorted by the ends ($order, $edge)', (kind) => {
+    const burst = Array.from({ length: 40 }, (_, n) => ({ id: `r${n}`, at: n * 1000, lasts: ((n * 7) % 11) * SECOND }));
+    const { ids, warnings } = walkThrough(burst, { ...kind, isByEnd: true }, { limit: LIMIT }, 40);
+    expect(ids.size).toBeLessThan(40);
+    expect(warnings).toEqual([expect.stringContaining('not in the order of their start')]);
+    const spread = burst.map((row, n) => ({ ...row, at: n * SECOND }));
+    const window = { start_time: textAt(0), end_time: textAt(20 * SECOND) };
+    const ignoring = { ...kind, isByEnd: true, ignoresWindow: true };
+    expect(walkThrough(spread, ignoring, { limit: LIMIT, ...window }, 40).warnings.join()).toContain('cannot be split');
+  });
+
+  it.each(KINDS)('of a log that cuts cursors loses no row without a warning ($order, $edge)', (kind) => {
+    const logs = fc.record({
+      instants: fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 40 }),
+      digits: fc.constantFrom(0 as const, 3 as const),
+      limit: fc.integer({ min: 2, max: 8 }),
+    });
+    fc.assert(
+      fc.property(logs, ({ instants, digits, limit }) => {
+        const rows = rowsAt(instants.map((at) => (at * 10 ** (6 - digits)) / 10));
+        const { ids, warnings } = walkThrough(rows, { ...kind, cursorDigits: digits }, { limit }, 8 * rows.length + 8);
+        if (ids.size < rows.length) expect(warnings).not.toEqual([]);
+      }),
+      { seed: 5, numRuns: 2000 },
+    );
   });
 });

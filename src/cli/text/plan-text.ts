@@ -92,6 +92,12 @@ function notes(
       ? []
       : [`${sync}: the remaining requests of run ${continues}, which was stopped.`],
   );
+  const shared = syncs
+    .filter((it) => it.shared > 0)
+    .map(
+      (it) =>
+        `${it.sync}: an earlier sync sends ${withNoun(it.shared, 'request')} of this one too; a run sends each once, and each quote includes it.`,
+    );
   const failing = syncs.filter((it) => it.failing > 0);
   const gaps = failing.map(
     (it) =>
@@ -102,6 +108,7 @@ function notes(
   return [
     ...readings,
     ...continued,
+    ...shared,
     ...gaps,
     ...(isBounded
       ? [`A run stops at ${withNoun(perRun, 'point')} (budget.per_run); the remaining requests stay planned.`]

@@ -19,11 +19,21 @@ export interface KnownBalance extends ReadBalance {
   readonly tokenId: string | undefined;
 }
 
-/** Returns the balance in the newest logged request that shows one; undefined if the log was never read. */
-export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<ReadBalance | undefined> {
+/** SQL condition on a log row: it is of this token, as far as both are known. */
+const isOfToken = (tokenId: string | undefined) =>
+  sql`(${tokenId ?? null}::uuid is null or token_id is null or token_id = ${tokenId ?? null}::uuid)`;
+
+/**
+ * Returns the balance in the newest logged request that shows one; undefined if the log was never read. Rows of other
+ * tokens do not count if our token is known.
+ */
+export async function lastBalance(
+  warehouse: Pick<Warehouse, 'db' | 'schema'>,
+  tokenId?: string,
+): Promise<ReadBalance | undefined> {
   const { rows } = await sql<{ points_left: string; started_at: Date; read_at: Date }>`
     select points_left, started_at, _changed_at as read_at from ${sql.table(`${warehouse.schema}.${LOG_TABLE}`)}
-    where points_left is not null order by started_at desc limit 1`.execute(warehouse.db);
+    where points_left is not null and ${isOfToken(tokenId)} order by started_at desc limit 1`.execute(warehouse.db);
   const [row] = rows;
   return row && { points: Number(row.points_left), at: row.started_at, readAt: row.read_at };
 }
@@ -44,7 +54,7 @@ export async function balanceSince(
       select started_at, points_left, ${ends} as ended_at, case when coalesce(is_paid, cost > 0) then cost else 0 end as charged
       from ${sql.table(`${schema}.${LOG_TABLE}`)}
       where started_at >= ${since === undefined ? sql`'-infinity'::timestamptz` : sql`${since.toISOString()}::timestamptz`}
-        and (${tokenId ?? null}::uuid is null or token_id is null or token_id = ${tokenId ?? null}::uuid)
+        and ${isOfToken(tokenId)}
     ), newest as (
       select started_at from logged where points_left is not null order by started_at desc limit 1
     )

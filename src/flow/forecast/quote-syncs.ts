@@ -49,6 +49,11 @@ export interface SyncQuote extends Quote {
   readonly endpoint: string;
   /** Requests that are listed as failing and not sent again. No other figure includes them. */
   readonly failing: number;
+  /**
+   * Requests to send that earlier syncs of the plan send too. Their answers serve this sync, so a run sends them once, and
+   * each quote includes them. With more than 1,000 requests, only a sample is compared.
+   */
+  readonly shared: number;
   /** Syncs of the same plan that would first load rows for the queries of this one. */
   readonly waitsFor: readonly string[];
   /** The stopped run that would be continued; null if a new run would start. */
@@ -80,7 +85,8 @@ export async function quoteSyncs(
   for (const definition of definitions) {
     const quoted = await quoteSync(warehouse, config, definition, options, now);
     const waitsFor = parentsAmong(syncs, definition);
-    syncs.push({ ...quoted, quote: { ...quoted.quote, waitsFor } });
+    const shared = sharedWith(syncs, quoted);
+    syncs.push({ ...quoted, quote: { ...quoted.quote, shared, waitsFor } });
   }
   return syncs;
 }
@@ -117,10 +123,18 @@ async function quoteSync(
     requests: quoted.requests + covered,
     fresh: quoted.fresh + covered,
     failing: notSent,
+    shared: 0,
     waitsFor: [],
     continues: left?.continues ?? null,
   };
   return { definition, quote, prices, requests: planned };
+}
+
+/** The number of requests that earlier syncs of the plan buy for this one. Without a `max_age`, no answer serves it. */
+function sharedWith(planned: readonly QuotedSync[], { definition, requests }: QuotedSync): number {
+  if (definition.maxAgeMs === undefined) return 0;
+  const earlier = new Set(planned.flatMap((it) => it.requests.toSend.summary().sample.map(([key]) => key)));
+  return requests.toSend.summary().sample.filter(([key]) => earlier.has(key)).length;
 }
 
 /** The parents that have requests to send, if the sync reads its inputs from the warehouse. */
@@ -163,7 +177,8 @@ const UNVERIFIED_MS = 30 * DAY_MS;
 export async function readBalanceNow(warehouse: Warehouse, token: string, now: Date) {
   const since = new Date(now.getTime() - UNVERIFIED_MS);
   const unverified = await unverifiedPoints(operationsOf(warehouse), { since });
-  const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];
+  const read = await readBalance(warehouse, token);
+  const logged = await lastBalance(warehouse, read?.tokenId);
   // The log has the clock of the service, so only the times of the readings can be compared.
   const newest = read && (!logged || logged.readAt <= read.readAt) ? read : logged;
   if (!newest) return { balance: null, unverified };

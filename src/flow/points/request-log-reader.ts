@@ -54,6 +54,8 @@ export class RequestLogReader {
   #countedPoints = 0;
   #problem: string | null = null;
   #refusedToken: RunStop | undefined;
+  /** The last requests whose costs were looked up. Their rows show the token, also once their calls are confirmed. */
+  #lookedUp: readonly string[] = [];
   #tokenId: string | undefined;
   #hasToken = false;
   /** How far the service's clock is ahead; undefined when that does not matter. */
@@ -86,6 +88,7 @@ export class RequestLogReader {
   }
 
   costs(ids: readonly string[]): Promise<ReadonlyMap<string, LoggedCost>> {
+    if (ids.length > 0) this.#lookedUp = ids;
     return this.#retry(() => loggedCosts(this.#context.warehouse, ids));
   }
 
@@ -169,7 +172,7 @@ export class RequestLogReader {
     ids: readonly string[],
   ): Promise<{ readonly points: number; readonly outstandingBeside: number } | undefined> {
     const { warehouse, token, now } = this.#context;
-    if (ids.length > 0) this.#tokenId = (await this.#retry(() => tokenOf(warehouse, ids))) ?? (await this.#ownToken());
+    this.#tokenId = (await this.#retry(() => tokenOf(warehouse, this.#lookedUp))) ?? (await this.#ownToken());
     const readAt = now();
     const logged = await this.#newestBalance();
     const header = logged ? undefined : await this.#headerBalance();

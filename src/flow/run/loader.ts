@@ -130,7 +130,8 @@ async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
   for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
 }
 
-const settlementOf = (context: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
+/** Returns what a loaded answer cost by the prices of its calls. */
+export const settlementOf = (context: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
   requestId: result.answer.requestId,
   points: pointsOf(context, result),
   reserved: maxPointsOf(context.prices(), countOf(result.answer.request)),

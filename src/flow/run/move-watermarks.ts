@@ -54,7 +54,7 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
   const open = await ops
     .selectFrom('requests as r')
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
-    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(r.body ->> 'start_time')`.as('from')])
+    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(coalesce(r.body ->> 'start_time', ''))`.as('from')])
     .where('r.run_id', '=', run.id)
     .where((eb) =>
       eb.or([
@@ -69,7 +69,8 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
   const servedAt = await oldestServing(ops, run.id);
   const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
   const upTo = Number(open.n) === 0 ? readAt : open.from;
-  if (upTo === null) return;
+  // A request without a start reads from the beginning of the log.
+  if (!upTo) return;
   const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
   const watermark = earlier(earlier(upTo, readAt), certain);
   // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored

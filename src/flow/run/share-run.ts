@@ -1,7 +1,7 @@
 /** Hands a run with chunks over to all workers: from then on the run holds the lease of its sync. */
 import type { Kysely } from 'kysely';
 import { reopenChunks } from '../../ledger/chunks.ts';
-import { handOver, currentHolder } from '../../ledger/lease.ts';
+import { handOver, holderOfRun, currentHolder } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { RunContext } from './run-context.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -31,9 +31,6 @@ export interface ShareOptions {
   /** Enqueues the orders for the workers, in this transaction. */
   readonly enqueue: (tx: Kysely<OperationsTables>, orders: readonly ChunkOrder[]) => Promise<void>;
 }
-
-/** The holder of a sync's lease while its run is shared. */
-const holderOfRun = (runId: string): string => `run/${runId}`;
 
 export type SharedRun = Pick<RunContext, 'definition' | 'run' | 'lease'> &
   Pick<ChunkOrder, 'covered' | 'lost'> & { readonly startedAt: Date };

@@ -9,7 +9,7 @@ import { isSplit } from '../skip-for-split.ts';
 const PART = 1000;
 
 /**
- * Returns the requests of a run that failed, whose answer was unreadable, or that were not sent because the endpoint
+ * Returns the requests of a run that failed, whose answer was lost or unreadable, or that were not sent because the endpoint
  * refused them, in parts. Requests with a readable answer since then are left out.
  */
 export async function* requestsWithoutUsableAnswer(ops: Ops, runId: string): AsyncGenerator<readonly Task[]> {
@@ -36,7 +36,7 @@ function readPart(ops: Ops, runId: string, after: string) {
     .where('r.id', '>', after)
     .where((eb) =>
       eb.or([
-        eb('r.state', '=', 'failed'),
+        eb('r.state', 'in', ['failed', 'in_doubt']),
         eb.and([eb('r.state', 'in', ['quarantined', 'fresh']), eb('a.unreadable', '=', true)]),
         eb.and([eb('r.state', '=', 'skipped'), eb.not(isSplit('r'))]),
       ]),

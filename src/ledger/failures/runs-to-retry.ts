@@ -48,14 +48,7 @@ export async function isNothingMissing(ops: Ops, sync: string): Promise<boolean>
   const ids = runs.map(({ id }) => id);
   for (const id of ids)
     for await (const rows of requestsWithoutUsableAnswer(ops, id)) if (rows.length > 0) return false;
-  const inDoubt = await ops
-    .selectFrom('requests')
-    .select('id')
-    .where('run_id', 'in', ids)
-    .where('state', '=', 'in_doubt')
-    .limit(1)
-    .executeTakeFirst();
-  return inDoubt === undefined && !(await hasQuarantined(ops, ids));
+  return !(await hasQuarantined(ops, ids));
 }
 
 /** True if an item of these runs is in quarantine, and its request has no readable answer since. */

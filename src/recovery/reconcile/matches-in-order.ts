@@ -60,6 +60,8 @@ export async function matchInOrder(
     select c.id::text as id, e.endpoint, (extract(epoch from c.started_at) * 1000)::float8 as at_ms
     from ${log} c join unnest(${endpoints}::text[]) as e(endpoint) on ${isOfEndpoint(sql`c.endpoint`, sql`e.endpoint`)}
     where c.started_at >= ${loggedSince ? instant(loggedSince) : sql`'-infinity'::timestamptz`}
+      -- A row that was read before these attempts were sent is of none of them, whatever the clocks.
+      and c._first_seen_at >= ${instant(sentSince)}
       and not exists (select from ${matches} m where m.log_id = c.id and ${isSettled})
     order by c.started_at, c.id limit ${MOST}`.execute(database.db);
   const pairs = [...Map.groupBy(attempts, ({ endpoint }) => endpoint)].flatMap(([endpoint, sent]) =>

@@ -53,7 +53,9 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
     const found = await readLogIdentifiers(database);
     const identifiers = { ...found, offsetMs: found.offsetMs ?? inOrder?.offsetMs };
     const changed = await matchCandidates(database, identifiers, since, now);
-    if (inOrder) changed.push(...(await matchInOrder(database, identifiers, inOrder, now)));
+    const ordered = inOrder ? await matchInOrder(database, identifiers, inOrder, now) : [];
+    // Rows that could be of these requests too may have only one candidate now.
+    if (ordered.length > 0) changed.push(...ordered, ...(await matchCandidates(database, identifiers, since, now)));
     const which = lostAttempts
       ? { requestIds: [...lostAttempts.keys()] }
       : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };

@@ -4,6 +4,8 @@
  */
 import { instantOf, instantText } from '../instant.ts';
 import { type LogPage, logPage, type LogRow } from './page.ts';
+import { mayContinue, pageSize, unseen } from './page-size.ts';
+import { followOutOfOrder } from './time-parts.ts';
 import { type Follow, NO_FOLLOW_UP, type Paging, type PageStep } from '../paging.ts';
 
 /**
@@ -34,10 +36,17 @@ export const logWalk: Paging = {
   itemFields: ['id', 'started_at', 'endpoint'],
   follow: (steps) => {
     const pages = steps.slice(-LOOK_BACK).map(logPage);
+    const step = steps.at(-1);
+    const outOfOrder = step && followOutOfOrder(step, pages);
+    if (outOfOrder) return isNewOnly(step, pages.at(-1)) ? NO_FOLLOW_UP : outOfOrder;
     const skipped = skippedRow(pages);
     return skipped ? pagesBefore(skipped, steps, pages) : nextPages(steps);
   },
 };
+
+/** True if the next run reads all rows of the page. */
+const isNewOnly = (step: PageStep, page: LogPage | undefined): boolean =>
+  page !== undefined && beganBefore(step, page, page.rows, GROWTH_MICROS);
 
 /** Asks again from further back for the rows that a cut cursor skipped. */
 function pagesBefore(skipped: Origin, steps: readonly PageStep[], pages: readonly LogPage[]): Follow {
@@ -53,8 +62,9 @@ function nextPages(steps: readonly PageStep[]): Follow {
   if (isAtEnd(position)) return NO_FOLLOW_UP;
   const { step, pages, last, unseenRows } = position;
   const cursor = nextCursor(position);
-  if (cursor === undefined)
-    return last.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : NO_FOLLOW_UP;
+  if (cursor === undefined ? last.length === last.limit : passesCutRows(position, cursor))
+    return { requests: [], lowerBound: NO_PROGRESS };
+  if (cursor === undefined) return NO_FOLLOW_UP;
   const requests = [{ ...step.request, cursor: instantText(cursor, last.offset) }];
   const filled = filledPage(pages, unseenRows.length > 0);
   return filled ? { requests, lowerBound: lowerBoundOf(filled) } : { requests };
@@ -98,43 +108,13 @@ const NO_CURSOR = 'no row of a page has a readable id and start, so the next pag
 
 const SKIPPED = 'the log returns no row near the cursor, so rows after the page before it are out of reach';
 
-const NO_PROGRESS = 'the log returned the same full page for every cursor; rows beyond it are out of reach';
+const NO_PROGRESS =
+  'the log returned the same full page for every cursor near its end; rows beyond it are out of reach';
 
 const lowerBoundOf = ({ rows }: LogPage): string =>
   `${rows.length} rows of one instant (${instantText(rows[0]?.at ?? 0n)}) fill a page; further rows of that instant are out of reach`;
 
 const isOneInstant = ({ rows }: LogPage): boolean => rows.every(({ at }) => at === rows[0]?.at);
-
-function unseen(page: LogPage, before: readonly LogPage[]): readonly LogRow[] {
-  const seen = new Set(before.flatMap(({ rows }) => rows.map(({ id }) => id)));
-  return page.rows.filter(({ id }) => !seen.has(id));
-}
-
-/** True if a page was short although more rows followed: the service returns fewer rows than requested. */
-const hadMore = (pages: readonly LogPage[]): boolean =>
-  pages.some(
-    ({ length, limit }, index) =>
-      length < limit &&
-      index < pages.length - 1 &&
-      unseen(pages[index + 1] as LogPage, pages.slice(0, index + 1)).length > 0,
-  );
-
-/** The number of rows at which the service ends a page; undefined if no page is known to be full. */
-function pageSize(pages: readonly LogPage[]): number | undefined {
-  const most = Math.max(0, ...pages.map(({ length }) => length));
-  const limit = pages.at(-1)?.limit ?? 0;
-  return most >= limit ? limit : hadMore(pages) ? most : undefined;
-}
-
-/**
- * True if a page without unseen rows may still hide some: it is as long as a page can be, or pages are known to end
- * early. If it is longer than requested, the service does not page.
- */
-function mayContinue({ length, limit }: LogPage, before: readonly LogPage[]): boolean {
-  if (length > limit) return false;
-  const most = Math.max(2, ...before.map((page) => page.length));
-  return length === limit || length >= most || hadMore(before);
-}
 
 /** The newest page that consists of one instant and was not reported yet. */
 function filledPage(pages: readonly LogPage[], hasNews: boolean): LogPage | undefined {
@@ -187,14 +167,14 @@ function nextCursor({ pages, last, final: { at }, direction }: Position): bigint
   const { cursor: tried, offset, start, end } = last;
   // A service may store finer instants than it writes, so equal instants may differ by up to one unit. It may also read
   // cursors only to a coarser unit, which its earlier pages showed.
-  const distance = originOf(pages)?.distance;
-  const unit = COARSE_MICROS.find((it) => isOneUnit(distance, it)) ?? unitOf(last);
+  const coarse = coarseUnit(pages);
+  const unit = coarse ?? unitOf(last);
   if (direction === undefined) {
     return [at, at - unit, at + unit].find((it) => pages.every(({ cursor }) => cursor !== it));
   }
   // The service may also truncate the cursor to the digits it writes. In a newest-first log, only a full unit is then
   // far enough back.
-  const back = direction === 1n ? [at - 1n] : [at + unit, at + unit - 1n];
+  const back = direction === 1n ? [at - 1n] : coarse === undefined ? [at + unit, at + unit - 1n] : [at + unit];
   const next = [...back, at, at + direction * unit].find((it) => tried === undefined || (it - tried) * direction > 0n);
   // A log may ignore the requested window. Then the walk jumps to the window's edge.
   const edge = direction === 1n ? start : end;
@@ -209,8 +189,24 @@ const unitOf = ({ digits }: LogPage): bigint => 10n ** BigInt(6 - digits);
 /** Milliseconds and seconds: the units to which a service may cut a cursor that has microseconds. */
 const COARSE_MICROS: readonly bigint[] = [1_000n, 1_000_000n];
 
+/** The coarser unit to which the service cuts cursors, as its earlier pages showed. */
+function coarseUnit(pages: readonly LogPage[]): bigint | undefined {
+  const origin = originOf(pages);
+  return COARSE_MICROS.find((it) => origin && it > unitOf(origin.page) && isOneUnit(origin.distance, it));
+}
+
+/** True if the next cursor passes rows that fill a page, because the service cuts cursors back to the page's start or beyond its end. */
+function passesCutRows({ pages, last, final, direction }: Position, next: bigint): boolean {
+  if (direction === undefined || (next - final.at) * direction < 0n) return false;
+  const [first = final] = last.rows;
+  const { cursor = first.at } = last;
+  const early = (cursor - first.at) * direction;
+  const isCut = coarseUnit(pages) !== undefined || COARSE_MICROS.some((it) => early >= unitOf(last) && early < it);
+  return isCut && last.length >= (pageSize(pages) ?? Number.POSITIVE_INFINITY);
+}
+
 /** `nextCursor` goes back by a unit, or by a microsecond less. */
-const isOneUnit = (distance: bigint | undefined, unit: bigint): boolean => distance === unit || distance === unit - 1n;
+const isOneUnit = (distance: bigint, unit: bigint): boolean => distance === unit || distance === unit - 1n;
 
 /** The row from which the cursor of the last page was derived. */
 interface Origin {

@@ -25,6 +25,11 @@ const DIED = `r.state = 'running' and not exists (
         select from "leases" l where l.expires_at >= now() and l.holder in (r.holder, 'run/' || r.id)
       )`;
 
+/** Condition that closes the case of a request in doubt: a later request with the same key was answered, in any run of any sync. */
+export const isAnsweredSince = (request: string): string => `(${request}.state = 'in_doubt' and exists (
+            select from "answers" w where w.request_key = ${request}.request_key and w.request_id > ${request}.id
+          ))`;
+
 /** State and error of the run `r`. A run is interrupted as soon as its lease expires, before a process records it. */
 export const RUN_STATE = `case when ${DIED} then 'interrupted' else r.state end`;
 export const RUN_ERROR = `case when ${DIED} then 'its process died before the run ended; the next sync continues it' else r.error end`;

@@ -8,6 +8,7 @@ import {
   NEWEST_BY_SYNC,
   RUN_STATE,
   RUN_ERROR,
+  isAnsweredSince,
 } from './sync-columns.ts';
 import { bigint, timestamp, numeric, ratio, text, view, identifier, personal } from './view.ts';
 
@@ -187,8 +188,10 @@ export const syncViews = [
       ),
       loaded_at: timestamp('Time of the last load of an answer; null if there is none.'),
       hours_since_refresh: ratio('Hours from refreshed_at to the time of the query; null if there is no such run.'),
-      open_requests: bigint('Number of requests that are planned, sent or in doubt.'),
-      in_doubt_requests: bigint('Number of requests whose answer was lost in transit.'),
+      open_requests: bigint('Number of requests that are planned, sent, or in doubt and not answered since.'),
+      in_doubt_requests: bigint(
+        'Number of requests whose answer was lost in transit, and which were not answered since.',
+      ),
       waiting_answers: bigint('Number of stored answers that are not loaded yet.'),
     },
     // Ends in the future of the database do not prove freshness: a process had a wrong clock. A figure that a reader
@@ -218,10 +221,12 @@ export const syncViews = [
       (
         select count(*) from "runs" u join "requests" o on o.run_id = u.id
         where u.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state in ('planned', 'sent', 'in_doubt')
+          and not ${isAnsweredSince('o')}
       ) as "open_requests",
       (
         select count(*) from "runs" u join "requests" o on o.run_id = u.id
         where u.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state = 'in_doubt'
+          and not ${isAnsweredSince('o')}
       ) as "in_doubt_requests",
       (select count(*) from "answers" w where w.sync = r.sync and w.loaded_at is null) as "waiting_answers"
     from (

@@ -1,0 +1,110 @@
+/**
+ * Loads the answers that dead processes stored for other syncs, before a run buys anything. Another process loads those of
+ * a sync whose lease it holds. An answer that may lead to further requests is loaded early: its own sync loads it once more
+ * and plans them. Any other answer is settled, also if its sync has another name now.
+ */
+import { readPrices } from '../../control/budget/read-price-book.ts';
+import { holderOf, isOtherProcess } from '../../control/lease/holder.ts';
+import { HeldError } from '../../errors.ts';
+import { answersLeftToOthers, type LeftAnswer } from '../../ledger/answers.ts';
+import { acquireLease, type Lease, liveLeases, releaseLease, syncLease } from '../../ledger/lease.ts';
+import { isLogRead } from '../../ledger/log-reads.ts';
+import { settlePoints } from '../../ledger/price-samples.ts';
+import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
+import { endpointNamed } from '../../service/catalog.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { faultNotice } from './answer-fault.ts';
+import { type IngestOptions, ingestGroups } from './ingest.ts';
+import { readStored } from '../replay/stored-answers.ts';
+import type { Invocation } from '../run/invocation.ts';
+import { settlementOf } from '../run/loader.ts';
+import type { SyncLease } from '../run/sync-lease.ts';
+import type { SyncRun } from '../run/sync-run.ts';
+
+/** Loads the waiting answers of all other syncs that no living process works on. Sends nothing. */
+export async function loadLeftAnswers(
+  invocation: Invocation,
+  syncRun: Pick<SyncRun, 'definition' | 'rowCounter'>,
+  held: Pick<SyncLease, 'lease' | 'signal'>,
+): Promise<void> {
+  const { warehouse, effects } = invocation;
+  const ops = operationsOf(warehouse);
+  const openSince = new Date(effects.now().getTime() - CONTINUED_WITHIN_MS);
+  const waiting = await retryTransient(() => answersLeftToOthers(ops, syncRun.definition.name, openSince), effects);
+  if (waiting.length === 0) return;
+  const live = await retryTransient(() => liveLeases(ops, syncLease('')), effects);
+  // No other process works on an embedded warehouse.
+  const working = live.filter(({ holder }) => warehouse.kind === 'postgres' || !isOtherProcess(holder));
+  const names = new Set(working.map(({ name }) => name));
+  const left = waiting.filter(({ sync }) => !isLogRead(sync) && !names.has(syncLease(sync)));
+  for (const [sync, answers] of Map.groupBy(left, (it) => it.sync)) {
+    const { over = [], open = [] } = Object.groupBy(answers, (it) => (leadsToNothing(it) ? 'over' : 'open'));
+    await load(invocation, syncRun, open, { leases: [held.lease], settles: false }, held.signal);
+    if (over.length > 0) await settle(invocation, syncRun, sync, over, held);
+    effects.onNotice({
+      level: 'info',
+      sync,
+      message: `loaded ${answers.length === 1 ? 'a stored answer' : `${answers.length} stored answers`} that an interrupted run had left`,
+    });
+  }
+}
+
+const leadsToNothing = ({ isOver, endpoint }: LeftAnswer): boolean =>
+  isOver || endpointNamed(endpoint)?.paging.by === 'once';
+
+/** Loads answers of another sync and settles their requests, under its lease; does nothing if a process has taken it since. */
+async function settle(
+  invocation: Invocation,
+  syncRun: Pick<SyncRun, 'rowCounter'>,
+  sync: string,
+  answers: readonly LeftAnswer[],
+  held: Pick<SyncLease, 'lease' | 'signal'>,
+): Promise<void> {
+  const { warehouse, config, effects } = invocation;
+  const ops = operationsOf(warehouse);
+  const holder = holderOf(effects);
+  const isSoleOwner = warehouse.kind === 'embedded';
+  const acquired = await retryTransient(() => acquireLease(ops, syncLease(sync), holder, isSoleOwner), effects).catch(
+    (error: unknown) => {
+      if (error instanceof HeldError) return undefined;
+      throw error;
+    },
+  );
+  if (!acquired) return;
+  try {
+    for (const [name, each] of Map.groupBy(answers, (it) => it.endpoint)) {
+      const endpoint = endpointNamed(name);
+      const prices =
+        endpoint && (await retryTransient(() => readPrices(warehouse, config, { name: sync, endpoint }), effects));
+      const onCommit: IngestOptions['onCommit'] =
+        prices && ((inside, results) => settlePoints(inside, results.map(settlementOf({ prices: () => prices }))));
+      const options = { leases: [held.lease, acquired], settles: true, ...(onCommit && { onCommit }) };
+      await load(invocation, syncRun, each, options, held.signal);
+    }
+  } finally {
+    await retryTransient(() => releaseLease(ops, acquired), effects);
+  }
+}
+
+async function load(
+  { warehouse, effects }: Invocation,
+  { rowCounter }: Pick<SyncRun, 'rowCounter'>,
+  answers: readonly LeftAnswer[],
+  options: Pick<IngestOptions, 'settles' | 'onCommit'> & { readonly leases: readonly Lease[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const { now, sleep, random, onNotice } = effects;
+  const listed = answers.map(({ answerId, bytes, sync }) => ({ answerId, bytes, sync }));
+  const source = readStored(operationsOf(warehouse), listed, effects, signal);
+  const onLoaded: IngestOptions['onLoaded'] = ({ receipt, answer, fault }) => {
+    rowCounter.add(receipt);
+    if (fault !== undefined) onNotice(faultNotice(answer.sync, answer.id, fault));
+  };
+  await ingestGroups(
+    warehouse,
+    source,
+    { ...options, now, sleep, random, onLoaded, fillSignal: signal },
+    () => undefined,
+  );
+}
