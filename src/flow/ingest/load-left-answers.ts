@@ -40,7 +40,7 @@ export async function loadLeftAnswers(
   const left = waiting.filter(({ sync }) => !isLogRead(sync) && !names.has(syncLease(sync)));
   for (const [sync, answers] of Map.groupBy(left, (it) => it.sync)) {
     const { over = [], open = [] } = Object.groupBy(answers, (it) => (leadsToNothing(it) ? 'over' : 'open'));
-    await load(invocation, syncRun, open, { leases: [held.lease], settles: false }, held.signal);
+    await load(invocation, syncRun, open, { leases: [held.lease], purpose: { kind: 'replay' } }, held.signal);
     if (over.length > 0) await settle(invocation, syncRun, sync, over, held);
     effects.onNotice({
       level: 'info',
@@ -79,7 +79,7 @@ async function settle(
         endpoint && (await retryTransient(() => readPrices(warehouse, config, { name: sync, endpoint }), effects));
       const onCommit: IngestOptions['onCommit'] =
         prices && ((inside, results) => settlePoints(inside, results.map(settlementOf({ prices: () => prices }))));
-      const options = { leases: [held.lease, acquired], settles: true, ...(onCommit && { onCommit }) };
+      const options = { leases: [held.lease, acquired], purpose: { kind: 'settle' } as const, ...(onCommit && { onCommit }) };
       await load(invocation, syncRun, each, options, held.signal);
     }
   } finally {
@@ -91,12 +91,12 @@ async function load(
   { warehouse, effects }: Invocation,
   { rowCounter }: Pick<SyncRun, 'rowCounter'>,
   answers: readonly LeftAnswer[],
-  options: Pick<IngestOptions, 'settles' | 'onCommit'> & { readonly leases: readonly Lease[] },
+  options: Pick<IngestOptions, 'purpose' | 'onCommit'> & { readonly leases: readonly Lease[] },
   signal: AbortSignal,
 ): Promise<void> {
   const { now, sleep, random, onNotice } = effects;
   const listed = answers.map(({ answerId, bytes, sync }) => ({ answerId, bytes, sync }));
-  const source = readStored(operationsOf(warehouse), listed, effects, signal);
+  const source = readStored(operationsOf(warehouse), listed, { ...effects, purpose: options.purpose }, signal);
   const onLoaded: IngestOptions['onLoaded'] = ({ receipt, answer, fault }) => {
     rowCounter.add(receipt);
     if (fault !== undefined) onNotice(faultNotice(answer.sync, answer.id, fault));
