@@ -71,7 +71,10 @@ export function oddPage(rows: readonly OddRow[], odd: Oddities, request: Request
       ({ at }) => from === undefined || (odd.edge === 'inclusive' ? sign * (at - from) >= 0 : sign * (at - from) > 0),
     )
     .filter(({ at }) => (start === undefined || at >= start) && (end === undefined || at <= end))
-    .toSorted((a, b) => sign * (placeOf(a, odd) - placeOf(b, odd)) || (a.id < b.id ? -1 : 1))
+    .toSorted((a, b) => {
+      const apart = placeOf(a, odd) - placeOf(b, odd);
+      return apart === 0 ? (a.id < b.id ? -1 : 1) : sign * apart;
+    })
     .slice(0, size)
     .map(({ id, at, endpoint }) => ({
       id,

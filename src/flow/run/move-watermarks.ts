@@ -70,7 +70,7 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
   const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
   const upTo = Number(open.n) === 0 ? readAt : open.from;
   // A request without a start reads from the beginning of the log.
-  if (!upTo) return;
+  if (upTo === null || upTo === '') return;
   const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
   const watermark = earlier(earlier(upTo, readAt), certain);
   // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
