@@ -29,12 +29,7 @@ export function scalarColumns(name: string, kind: Kind, about: string, more: Par
   const epoch = `${name}_epoch`;
   return [
     column(name, 'timestamptz', about, { ...more, epoch }),
-    column(
-      epoch,
-      'bigint',
-      `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`,
-      more,
-    ),
+    column(epoch, 'bigint', `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`, more),
   ];
 }
 
