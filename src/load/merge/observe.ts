@@ -30,7 +30,7 @@ export const slotsIn: (table: RootTable) => TableSlots = memoizeByObject(({ colu
     volatile: content.filter(isVolatile),
     counts,
     finishedBy: (resource.finishedBy ?? []).map(slotOf),
-    epochs: new Map(columns.flatMap(({ name, epoch }) => (epoch ? [[slotOf(name), slotOf(epoch)]] : []))),
+    epochs: new Map(columns.flatMap(({ name, epoch }) => (epoch === undefined ? [] : [[slotOf(name), slotOf(epoch)]]))),
     keyedLists: [...children.keys()].filter((index) => isKeyed(children[index])),
   };
 });
