@@ -38,6 +38,28 @@ anyWarehouse('an answer that is fresh', (open) => {
     expect(await select(scene.warehouse, hitsOf('second'))).toEqual(hits);
   });
 
+  it.each([
+    'endpoint: pronet.user.education, request: { count: 99 }, for_each: { urn: ["fsd_profile:a"] }',
+    'endpoint: photoshare.user.posts, request: { count: 99 }, for_each: { user: [north_trail] }',
+    'endpoint: sec.search.companies, request: { count: 99 }, for_each: { entity_name: [AAPL] }',
+  ])('gives another sync its slice of the coverage once: %s', async (asked) => {
+    const config = (name: string): string => `${service()}\nsyncs:\n  ${name}: { ${asked}, max_age: 7d }\n`;
+    const scene = await sceneIn(await open());
+    await scene.sync(config('first'));
+    const slices = (name: string) =>
+      select(
+        scene.warehouse,
+        `select request_key, extent, asked, returned, as_of from sluice.sync_slices where sync = '${name}'`,
+      );
+    expect(await slices('first')).toHaveLength(1);
+
+    for (const run of ['one', 'two']) {
+      expect(only(await scene.sync(config('second'))), run).toMatchObject({ exitCode: 0, fresh: 1, sent: 0 });
+      expect(await slices('second'), run).toEqual(await slices('first'));
+      expect(await select(scene.warehouse, 'select id from sluice_ops.coverage'), run).toHaveLength(2);
+    }
+  });
+
   it('is the newest answer in the status of the sync that it serves too', async () => {
     const scene = await sceneIn(await open());
     await scene.sync(one('first'));

@@ -184,19 +184,21 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
         ]),
         // Another sync bought it and has not loaded it yet.
         eb('a.loaded_at', 'is', null),
-        // A gap of the other sync is one of this sync too, until an answer that can be read serves both. An answer with
-        // room also ends a lower bound of this sync.
+        // This sync has no record of the slice, or an older one. A gap of the other sync is one of this sync too, until an
+        // answer that can be read serves both. An answer with room also ends a lower bound of this sync.
         eb.and([
           eb.lit(endpoint.paging.by !== 'once'),
           eb.or([
             eb('a.unreadable', '=', sql<boolean>`true`),
-            eb.exists(
-              eb
-                .selectFrom('coverage as c')
-                .select('c.id')
-                .whereRef('c.request_key', '=', 'r.request_key')
-                .where('c.sync', '=', name)
-                .where('c.reason', 'is not', null),
+            eb.not(
+              eb.exists(
+                eb
+                  .selectFrom('coverage as c')
+                  .select('c.id')
+                  .whereRef('c.request_key', '=', 'r.request_key')
+                  .where('c.sync', '=', name)
+                  .whereRef('c.as_of', '>=', 'a.received_at'),
+              ),
             ),
           ]),
         ]),

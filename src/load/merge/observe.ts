@@ -13,6 +13,8 @@ export interface TableSlots {
   readonly counts: readonly number[];
   /** The columns that are null as long as a row is unfinished; empty if its rows never are. */
   readonly finishedBy: readonly number[];
+  /** The slot of the epoch of each instant, by the slot of the instant. */
+  readonly epochs: ReadonlyMap<number, number>;
   /** The indexes of the child tables whose elements have keys. */
   readonly keyedLists: readonly number[];
 }
@@ -28,6 +30,7 @@ export const slotsIn: (table: RootTable) => TableSlots = memoizeByObject(({ colu
     volatile: content.filter(isVolatile),
     counts,
     finishedBy: (resource.finishedBy ?? []).map(slotOf),
+    epochs: new Map(columns.flatMap(({ name, epoch }) => (epoch === undefined ? [] : [[slotOf(name), slotOf(epoch)]]))),
     keyedLists: [...children.keys()].filter((index) => isKeyed(children[index])),
   };
 });
@@ -77,9 +80,12 @@ export function observe(
       lists: table.children.map((_, index) => seen.lists[index] ?? known.lists[index]),
       detail: seen.detail,
     };
-  const countOf = (index: number): Cell => known.values[slotsIn(table).counts[index] ?? -1] ?? null;
+  const { counts, epochs } = slotsIn(table);
+  const countOf = (index: number): Cell => known.values[counts[index] ?? -1] ?? null;
+  // An instant is null if its epoch is implausible, and the epoch of another observation would not be its own.
+  const isReported = (slot: number): boolean => (known.values[epochs.get(slot) ?? slot] ?? null) !== null;
   return {
-    values: known.values.map((value, slot) => value ?? seen.values[slot] ?? null),
+    values: known.values.map((value, slot) => (isReported(slot) ? value : (seen.values[slot] ?? null))),
     lists: table.children.map((_, index) =>
       countOf(index) === null ? (seen.lists[index] ?? known.lists[index]) : known.lists[index],
     ),

@@ -26,14 +26,10 @@ export const column = (name: string, type: SqlType, about: string, more: Partial
 /** The columns of one scalar. */
 export function scalarColumns(name: string, kind: Kind, about: string, more: Partial<Column>): Column[] {
   if (kind !== 'epoch') return [column(name, SQL[kind], about, more)];
+  const epoch = `${name}_epoch`;
   return [
-    column(name, 'timestamptz', about, more),
-    column(
-      `${name}_epoch`,
-      'bigint',
-      `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`,
-      more,
-    ),
+    column(name, 'timestamptz', about, { ...more, epoch }),
+    column(epoch, 'bigint', `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`, more),
   ];
 }
 

@@ -12,6 +12,8 @@ export interface Column {
   readonly about: string;
   /** True if a difference in this column does not count as a change of the entity. */
   readonly volatile: boolean;
+  /** The column with the integer of this instant, as sent; undefined for other columns. Both hold one value. */
+  readonly epoch?: string | undefined;
   /** How the values concern a person; undefined if they do not. */
   readonly personal?: PersonalData | undefined;
 }

@@ -34,6 +34,19 @@ export function sightingsSuite(openLoader: () => Promise<Loader>): void {
     expect(await person('s1')).toMatchObject({ name: 'Full', headline: null });
   });
 
+  it('a preview fills no time of an epoch that a full one reported: both columns hold one value', async () => {
+    const loader = await openLoader();
+    const timed = async (full: object) => {
+      await reposts(post('timed', full));
+      await reposts(post('repeats timed', { repost: post('timed', { created_at: 1_700_000_000 }) }));
+      const { created_at, created_at_epoch } = await loader.row('pronet_posts', { urn_value: 'timed' });
+      return [created_at, created_at_epoch];
+    };
+    expect(await timed({})).toEqual([null, '0']);
+    expect(await timed({ created_at: -1 })).toEqual([null, '-1']);
+    expect(await timed({ created_at: null })).toEqual(['2023-11-14T22:13:20.000000Z', '1700000000']);
+  });
+
   it('of equal detail the newer one writes what it reports, and leaves what it does not', async () => {
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'One', headline: 'H' } }));
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'Two', headline: null } }));
