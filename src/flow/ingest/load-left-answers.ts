@@ -79,7 +79,11 @@ async function settle(
         endpoint && (await retryTransient(() => readPrices(warehouse, config, { name: sync, endpoint }), effects));
       const onCommit: IngestOptions['onCommit'] =
         prices && ((inside, results) => settlePoints(inside, results.map(settlementOf({ prices: () => prices }))));
-      const options = { leases: [held.lease, acquired], purpose: { kind: 'settle' } as const, ...(onCommit && { onCommit }) };
+      const options = {
+        leases: [held.lease, acquired],
+        purpose: { kind: 'settle' } as const,
+        ...(onCommit && { onCommit }),
+      };
       await load(invocation, syncRun, each, options, held.signal);
     }
   } finally {
