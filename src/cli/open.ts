@@ -1,12 +1,16 @@
 /** Opens the config and its warehouse, which most commands need. */
 import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
 import type { OptionalSetting } from '../config/optional.ts';
+import { embeddedFolder } from '../config/values/paths.ts';
+import { UsageError } from '../errors.ts';
 import { passwordsIn } from '../telemetry/redact-secrets.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
 import { requireUsable } from './credential.ts';
+import { packageFolder } from './package.ts';
 
 /**
  * The config that the flag, the environment or the working directory names. Its secrets are redacted from now on. Throws a
@@ -67,11 +71,12 @@ export const withWarehouseToRead = <T>(context: Context, config: Config, work: W
 
 async function withOpen<T>(
   context: Context,
-  { warehouse: settings }: Config,
+  { file, warehouse: settings }: Config,
   isReadOnly: boolean,
   work: Work<T>,
 ): Promise<T> {
   const { openWarehouse } = await import('../warehouse/connect/connect.ts');
+  refuseFormerFolder(context, settings, file);
   const opened = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isReadOnly });
   const warehouse = context.keepsSchema === true ? { ...opened, keepsSchema: true } : opened;
   const level = warehouse.kind === 'embedded' && !isReadOnly ? 'info' : 'debug';
@@ -81,6 +86,25 @@ async function withOpen<T>(
   } finally {
     await warehouse.close();
   }
+}
+
+/**
+ * Throws a UsageError if the warehouse is not where this version expects it, but where earlier versions put it. Those
+ * resolved a relative folder against the working directory, and a new warehouse would buy everything again. In a checkout,
+ * or in a working directory with its own config, the warehouse belongs to the quickstart or to that config.
+ */
+function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehouse'], file: string): void {
+  const folder = embeddedFolder(url.reveal());
+  if (relative === undefined || folder === undefined || existsSync(folder)) return;
+  if (existsSync(join(cwd, 'sluice.yaml')) || resolve(cwd) === packageFolder()) return;
+  // The config of the quickstart named the folder without its parent.
+  const former = [relative, basename(relative)]
+    .map((it) => resolve(cwd, it))
+    .find((it) => existsSync(join(it, 'data')));
+  if (former === undefined) return;
+  throw new UsageError(`There is no embedded warehouse in ${folder}, but there is one in ${former}.`, {
+    next: `Relative paths are relative to the folder of ${file}, and no longer to the working directory. To keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. To start with an empty warehouse: mkdir ${folder}`,
+  });
 }
 
 async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<ReadService | undefined> {

@@ -16,3 +16,9 @@ export function spoolFolder({ env }: Pick<Host, 'env'>, { file, warehouse }: Pla
   if (named !== '') return resolve(folder, named);
   return join(embeddedFolder(warehouse.url.reveal()) ?? join(folder, '.sluice'), 'spool');
 }
+
+/** The folder in which earlier versions kept the spool: relative to the working directory. */
+export function formerSpoolFolder({ env, cwd }: Pick<Host, 'env' | 'cwd'>): string {
+  const named = env['SLUICE_SPOOL'] ?? '';
+  return resolve(cwd, named === '' ? join('.sluice', 'spool') : named);
+}

@@ -4,7 +4,7 @@ import type { FlowEffects } from '../flow/run/invocation.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Context } from './context.ts';
 import { withWarehouse } from './open.ts';
-import { spoolFolder } from './spool-folder.ts';
+import { formerSpoolFolder, spoolFolder } from './spool-folder.ts';
 import { withProgress } from './terminal/with-progress.ts';
 
 /** The result of the work, after its spans were sent. Creates or updates the schema first if that is allowed. */
@@ -28,6 +28,7 @@ export async function withFlow<T>(
       random,
       newId,
       spool: openSpool({ folder: spoolFolder(context, config) }),
+      formerSpools: [formerSpoolFolder(context)],
       ...(tracing && { beginSpan: tracing.beginSpan }),
     };
     return withProgress(context, async (callbacks) => {

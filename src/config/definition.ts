@@ -50,6 +50,8 @@ export interface WarehouseSettings {
    */
   readonly url: Secret;
   readonly schema: string;
+  /** The folder of an embedded warehouse as written in the config, if that is a relative path. */
+  readonly relative?: string;
 }
 
 /** The receivers of alerts and the conditions. At least one of `webhook` and `command` is defined. */

@@ -8,7 +8,7 @@ import type { AlertSettings, Budget, Config, SyncDefinition, TagBudget } from '.
 import { insteadOf } from './document/nearest.ts';
 import type { OptionalProblem } from './optional.ts';
 import { orderNames } from './order.ts';
-import { absoluteAddress } from './values/paths.ts';
+import { warehousePlace } from './values/paths.ts';
 import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
 import { type ConfigFile, type ConfigFiles, onDisk, readConfigFiles } from './files.ts';
 import type { Env } from './resolve.ts';
@@ -79,6 +79,7 @@ function settingsOf(
 ): Omit<Config, 'file' | 'syncs' | 'warnings'> {
   const token = service.token ?? '';
   const alertSettings = alerts && alertsOf(alerts);
+  const { url, relative } = warehousePlace(warehouse.url, folder);
   return {
     service: {
       url: withoutTrailing(service.url, '/'),
@@ -87,7 +88,7 @@ function settingsOf(
       requestsPerSecond: service.requests_per_second,
       retries: service.retries,
     },
-    warehouse: { url: new Secret(absoluteAddress(warehouse.url, folder)), schema: warehouse.schema },
+    warehouse: { url: new Secret(url), schema: warehouse.schema, ...(relative !== undefined && { relative }) },
     budget: budgetOf(budget),
     ...(alertSettings && { alerts: alertSettings }),
     prices: Object.fromEntries(

@@ -71,11 +71,24 @@ export async function reconcileSchedules(
   for (const job of jobs)
     if (!wanted.some((it) => isOf(job, it))) await boss.deleteJob(FIRING, job.id, { db: fromKysely(tx) });
   const changed = wanted.filter((it) => !jobs.some((job) => isOf(job, it)));
-  for (const it of changed) await enqueueFiring(boss, tx, it, now);
+  const former = await removeFormerSchedules(tx, warehouse);
+  for (const it of changed) await enqueueFiring(boss, tx, it, former.get(it.sync) ?? now);
   return {
     scheduled: changed.map(({ sync }) => sync),
-    unscheduled: known.filter((sync) => !wanted.some((it) => it.sync === sync)),
+    unscheduled: [...known, ...former.keys()].filter((sync) => !wanted.some((it) => it.sync === sync)),
   };
+}
+
+/** Removes the schedules of an earlier version, which used the library's; returns since when their firings are due, by sync. */
+async function removeFormerSchedules(
+  tx: Tx,
+  { schema }: Pick<Warehouse, 'schema'>,
+): Promise<ReadonlyMap<string, Date>> {
+  const jobs = jobsSchema(schema);
+  const { rows } = await sql<{ sync: string; since: Date }>`
+    with former as (delete from ${sql.id(jobs, 'schedule')} where name = 'sync' returning key, created_on)
+    select key as sync, greatest(created_on, cron_on) as since from former, ${sql.id(jobs, 'version')}`.execute(tx);
+  return new Map(rows.map(({ sync, since }) => [sync, since]));
 }
 
 /** A job that a process executes. */

@@ -1,11 +1,12 @@
 /** Relative paths in a config are relative to its folder, wherever the command runs and however the config is named. */
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isCheckout, packageFolder } from '../../src/cli/package.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { copyFolder } from '../support/copy-folder.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { copyEmbedded } from '../support/templates.ts';
 import { runInProcess } from './in-process.ts';
@@ -56,6 +57,23 @@ it('a sync uses one warehouse, one spool and one file from any working folder, a
   await symlink(join(project, 'sluice.yaml'), join(linked, 'sluice.yaml'));
   const config = await loadConfig(join(linked, 'sluice.yaml'), byName);
   expect(config.warehouse.url.reveal()).toBe(`embedded:${join(linked, '.sluice')}`);
+
+  // As an earlier version left it: in the working folder.
+  await rename(join(project, '.sluice'), join(elsewhere, '.sluice'));
+  const refused = await runInProcess(['sync', '--config', join(project, 'sluice.yaml')], {
+    cwd: elsewhere,
+    env: env(),
+  });
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.err).toContain(
+    `no embedded warehouse in ${join(project, '.sluice')}, but there is one in ${join(elsewhere, '.sluice')}`,
+  );
+  expect(refused.err).toContain(`mv ${join(elsewhere, '.sluice')} ${join(project, '.sluice')}`);
+  expect(sandbox.requests()).toHaveLength(1);
+  copyFolder(join(elsewhere, '.sluice'), join(project, '.sluice'));
+  const kept = await runInProcess(['status', '--config', join(project, 'sluice.yaml')], { cwd: elsewhere, env: env() });
+  expect(kept).toMatchObject({ code: 0 });
+  expect(kept.out).toContain(join(project, '.sluice'));
 }, 120_000);
 
 it('the warehouse of the quickstart, for every command in a checkout, is beside the program', async () => {

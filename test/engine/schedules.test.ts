@@ -107,6 +107,19 @@ anyWarehouse('the schedules', (open) => {
     expect(errors[0]).toBe('another version wrote a job of a schedule');
   });
 
+  it('are those of an earlier version, with what it missed', async () => {
+    const warehouse = await open();
+    await (await jobsOf(warehouse)).close();
+    await sql`insert into sluice_jobs.schedule (name, key, cron, timezone, data, options, created_on)
+      select 'sync', sync, '0 0,12 * * *', 'UTC', '{}', '{"missed": "once"}', clock_timestamp() - interval '9 days'
+      from (values ('a'), ('b')) as s(sync)`.execute(warehouse.db);
+    await sql`update sluice_jobs.version set cron_on = clock_timestamp() - interval '2 days'`.execute(warehouse.db);
+    const jobs = await jobsIn(warehouse, [at('a', '0 0,12 * * *')]);
+    expect(jobs.reconciled).toEqual({ scheduled: ['a'], unscheduled: ['b'] });
+    expect(await taken(jobs, 1)).toEqual([syncJob('a')]);
+    expect(await select(warehouse, 'select key from sluice_jobs.schedule')).toEqual([]);
+  });
+
   it('are removed also while a process has their firing', async () => {
     const warehouse = await open();
     await (await jobsOf(warehouse, [at('a', '0 0 1 1 *')])).close();

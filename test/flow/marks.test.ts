@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HeldError, UsageError } from '../../src/errors.ts';
 import { readMarks, type SyncMarks } from '../../src/flow/marks/read-marks.ts';
 import { resetMarks, type ResetOptions, type ResetSummary } from '../../src/flow/marks/reset-marks.ts';
+import { canonicalJson, digestOf } from '../../src/service/canonical-json.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { acquireLease, syncLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
@@ -183,6 +184,30 @@ describe('the watermarks of a sync', () => {
     await scene.sync(yaml);
 
     expect(await listed(scene, yaml)).toMatchObject([{ marks: [{ known: { to: '2026-03-06' } }] }]);
+  });
+
+  it('are found under the names of earlier versions, also for a reset', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const yaml = filings(
+      'for_each: [{ count: 100, forms: [8-K, 10-K] }]\n    window: { from: 2026-02-20, to: today, lookback: 1d }\n    max_age: 30d',
+      '{ location_codes: [NY] }',
+    );
+    await scene.sync(yaml);
+    const { syncs } = await configOf(yaml, scene.sandbox.url);
+    const former = canonicalJson([syncs[0]?.windowHash, { count: 100, forms: ['8-K', '10-K'] }]);
+    await select(scene.warehouse, `update sluice_ops.marks set name = 'window:${digestOf(former)}' returning name`);
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+    expect(await listed(scene, yaml)).toMatchObject([{ unused: 0, marks: [{ known: { to: '2026-03-05' } }] }]);
+
+    await scene.sync(yaml);
+
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+    expect(await listed(scene, yaml)).toMatchObject([{ unused: 0, marks: [{ known: { to: '2026-03-06' } }] }]);
+    await reset(scene, yaml, 'filings');
+    expect(await listed(scene, yaml)).toMatchObject([{ unused: 0, marks: [{ known: null }] }]);
+    await scene.sync(yaml);
+    expect(range(scene)).toBe('2026-02-20..2026-03-07');
   });
 
   it('move back to a day, from which the next run requests again with the lookback', async () => {

@@ -127,6 +127,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     const spool = await spoolIn();
     await spooled(scene, spool);
     const other = await spoolIn();
+    const former = await spoolIn();
     const forgetGroup = (group: string) =>
       forget(
         scene.warehouse,
@@ -137,12 +138,13 @@ eachWarehouse('a spool of the ledger', (open) => {
           newId: randomUUID,
           onProgress: () => undefined,
           spool: other,
+          formerSpools: [former.folder],
         },
         new AbortController().signal,
       );
     const holding = async (group: string) => {
-      const files = await answersIn(spool.folder);
-      return files.filter((text) => text.includes(`"value":"${group}"`)).length;
+      const files = await Promise.all([spool, former].map(({ folder }) => answersIn(folder)));
+      return files.flat().filter((text) => text.includes(`"value":"${group}"`)).length;
     };
     const away = `${spool.folder}.away`;
     expect(await holding('1001')).toBe(1);
@@ -155,6 +157,13 @@ eachWarehouse('a spool of the ledger', (open) => {
     await rename(away, spool.folder);
     expect(await forgetGroup('1001')).toMatchObject({ spooled: 1, missingSpools: [] });
     expect(await holding('1001')).toBe(0);
+
+    // A folder of an earlier version, which had no marker.
+    await rename(spool.folder, former.folder);
+    await rm(join(former.folder, 'spool.json'));
+    expect(await holding('1002')).toBe(1);
+    expect(await forgetGroup('1002')).toMatchObject({ spooled: 1 });
+    expect(await holding('1002')).toBe(0);
   });
 
   it('that was replaced at the same path is missing, and --abandon-spool sends its requests again', async () => {
@@ -223,6 +232,21 @@ eachWarehouse('a spool of the ledger', (open) => {
     await expireLeases(scene.warehouse);
     expect((await states(scene.warehouse))['sent']).toBeGreaterThan(0);
     expect(only(await scene.sync(CONFIG, processWith(await spoolIn())))).toMatchObject({ exitCode: 0, answers: 5 });
+  });
+
+  it('in the folder of an earlier version is read too, without a marker', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { first } = await spooled(scene, spool);
+    await rm(join(spool.folder, 'spool.json'));
+    await select(scene.warehouse, 'update sluice_ops.runs set spools = null');
+    const run = only(
+      await scene.sync(CONFIG, {
+        effects: { newId: randomUUID, spool: await spoolIn(), formerSpools: [spool.folder] },
+      }),
+    );
+    expect(run).toMatchObject({ exitCode: 0, answers: 5 });
+    expect(sentAgain([...first, ...bought(scene)]).size).toBe(0);
   });
 
   it('whose marker is unreadable is missing', async () => {

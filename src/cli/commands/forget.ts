@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table as laidOut } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { spoolFolder } from '../spool-folder.ts';
+import { formerSpoolFolder, spoolFolder } from '../spool-folder.ts';
 import { withProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
 
@@ -72,6 +72,7 @@ async function forgotten(
   const { sleep, newId, signal } = context;
   const { now } = warehouse.clock;
   const spool = openSpool({ folder: spoolFolder(context, config) });
+  const formerSpools = [formerSpoolFolder(context)];
   return withProgress(context, ({ onProgress }) =>
     erase(
       warehouse,
@@ -81,6 +82,7 @@ async function forgotten(
         sleep,
         newId,
         spool,
+        formerSpools,
         onProgress: (done, total) => onProgress({ sync: 'answers', done, total }),
       },
       signal,

@@ -5,17 +5,27 @@ const EMBEDDED = 'embedded:';
 const MEMORY = 'memory://';
 const CERTIFICATES = /([?&](?:sslrootcert|sslcert|sslkey)=)([^&#]*)/g;
 
+/** A warehouse address with absolute paths. */
+export interface WarehousePlace {
+  readonly url: string;
+  /** The folder of an embedded warehouse as written in the config, if that is a relative path. */
+  readonly relative?: string;
+}
+
 /** The address with its folder and certificate files made absolute. */
-export function absoluteAddress(url: string, folder: string): string {
+export function warehousePlace(url: string, folder: string): WarehousePlace {
   const path = embeddedFolder(url);
-  if (path !== undefined) return isAbsolute(path) ? url : `${EMBEDDED}${resolve(folder, path)}`;
-  if (url.startsWith(EMBEDDED)) return url;
-  return url.replace(CERTIFICATES, (parameter, name: string, value: string) => {
-    const file = new URLSearchParams(`file=${value}`).get('file') ?? '';
-    // `system` is the trust store of the machine, not a file.
-    if (file === '' || file === 'system' || isAbsolute(file)) return parameter;
-    return `${name}${encodeURIComponent(resolve(folder, file))}`;
-  });
+  if (path !== undefined)
+    return isAbsolute(path) ? { url } : { url: `${EMBEDDED}${resolve(folder, path)}`, relative: path };
+  if (url.startsWith(EMBEDDED)) return { url };
+  return {
+    url: url.replace(CERTIFICATES, (parameter, name: string, value: string) => {
+      const file = new URLSearchParams(`file=${value}`).get('file') ?? '';
+      // `system` is the trust store of the machine, not a file.
+      if (file === '' || file === 'system' || isAbsolute(file)) return parameter;
+      return `${name}${encodeURIComponent(resolve(folder, file))}`;
+    }),
+  };
 }
 
 /** The folder of an embedded warehouse; undefined for a server and for a warehouse in memory. */

@@ -32,6 +32,8 @@ export interface ForgetEffects extends Pick<ErasureOptions, 'now' | 'newId' | 'o
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The spool of this process. The spools that the ledger names are searched too. */
   readonly spool?: Spool;
+  /** Folders of spools that an earlier version used, so the ledger may not name them. */
+  readonly formerSpools?: readonly string[];
 }
 
 export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'> {
@@ -116,8 +118,8 @@ export async function forget(
   }
 }
 
-const spoolsOf = async (ops: Ops, { spool }: ForgetEffects): Promise<AllSpools> =>
-  spool ? allSpools(ops, spool) : { found: [], missing: [] };
+const spoolsOf = async (ops: Ops, { spool, formerSpools = [] }: ForgetEffects): Promise<AllSpools> =>
+  spool ? allSpools(ops, spool, formerSpools) : { found: [], missing: [] };
 
 const referredTo = (cause: unknown): UsageError =>
   new UsageError(`forget: a table of yours refers to rows that would be removed: ${(cause as Error).message}.`, {

@@ -2,7 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import { maxAgesOf } from '../../control/freshness/max-age.ts';
-import { isReset, readWatermarks, resetName, type Watermarks } from '../../ledger/watermarks.ts';
+import { isReset, readWatermarks, type Watermarks } from '../../ledger/watermarks.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Task } from '../../plan/task.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -10,7 +10,7 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { inputsOf, tasksOfInput } from '../prepare/plan-sync.ts';
 import { sinceResets } from '../prepare/since-resets.ts';
 import { firstOfQuestion } from '../prepare/unique-questions.ts';
-import { watermarkName } from '../prepare/watermark-name.ts';
+import { resetOf, watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
 import { daysOf, parseWindowWatermark, type WindowWatermark } from '../prepare/window-watermark.ts';
 import { parseLogWatermark } from '../run/move-watermarks.ts';
 
@@ -73,13 +73,13 @@ async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Da
     const context = { options: { refresh: false }, maxAgeOf, watermarks, now };
     for await (const block of inputs.blocks())
       for (const { fields } of block) {
-        const name = watermarkName(definition, fields);
-        if (name === undefined) continue;
-        const isListed = used.has(name) || !isFirst(fields);
-        used.add(name);
+        const names = watermarkNames(definition, fields);
+        if (!names) continue;
+        const isListed = used.has(names.name) || !isFirst(fields);
+        used.add(names.name).add(names.former);
         if (isListed) continue;
         const { rest } = tasksOfInput(definition, fields, context);
-        marks.push({ input: fields, ...knownOf(definition, watermarks, name, now), next: rangeOf(definition, rest) });
+        marks.push({ input: fields, ...knownOf(definition, watermarks, names, now), next: rangeOf(definition, rest) });
       }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -92,11 +92,11 @@ async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Da
 function knownOf(
   definition: SyncDefinition,
   watermarks: Watermarks,
-  name: string,
+  names: WatermarkNames,
   now: Date,
 ): Pick<Mark, 'known' | 'asOf' | 'unreadable' | 'resetAt'> {
-  const text = watermarks.get(name);
-  const resetAt = watermarks.get(resetName(name)) ?? null;
+  const text = watermarkOf(watermarks, names);
+  const resetAt = resetOf(watermarks, names) ?? null;
   if (definition.endpoint.paging.by === 'cursor') {
     const to = parseLogWatermark(text, now);
     return { known: to === undefined ? null : { from: null, to }, asOf: null, unreadable: 0, resetAt };

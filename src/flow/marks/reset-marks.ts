@@ -25,7 +25,7 @@ import { openForecast } from '../forecast/pending.ts';
 import { alsoContinued, asksForDays } from '../prepare/plan-hash.ts';
 import { inputsOf, planSync } from '../prepare/plan-sync.ts';
 import { questionKey } from '../prepare/unique-questions.ts';
-import { watermarkName } from '../prepare/watermark-name.ts';
+import { watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
 import { daysOf, reachedDay, type WindowWatermark } from '../prepare/window-watermark.ts';
 import { hasWatermarks } from './read-marks.ts';
 
@@ -81,7 +81,9 @@ export async function resetMarks(
     const { moves, summary } = await planReset(warehouse, config, definition, options, now);
     await ops.transaction().execute(async (tx) => {
       await assertLease(tx, held.lease);
-      for (const { name, value } of moves) {
+      for (const { names, value } of moves) {
+        const { name, former } = names;
+        await removeWatermark(tx, definition.name, former);
         if (value === undefined) await removeWatermark(tx, definition.name, name);
         else await writeWatermark(tx, definition.name, name, value, now);
         await writeWatermark(tx, definition.name, resetName(name), now.toISOString(), now);
@@ -105,10 +107,11 @@ async function planReset(
   const before = await readWatermarks(operationsOf(warehouse), definition.name);
   const moves = movesOf(definition, await selectedInputs(warehouse, definition, input), before, to);
   const after = new Map(before);
-  for (const { name, value } of moves) {
-    if (value === undefined) after.delete(name);
-    else after.set(name, value);
-    after.set(resetName(name), now.toISOString());
+  for (const { names, value } of moves) {
+    after.delete(names.former);
+    if (value === undefined) after.delete(names.name);
+    else after.set(names.name, value);
+    after.set(resetName(names.name), now.toISOString());
   }
   const next = {
     before: await nextRun(warehouse, config, definition, before, now),
@@ -152,7 +155,7 @@ async function selectedInputs(
 
 /** A change of one watermark. */
 interface Move {
-  readonly name: string;
+  readonly names: WatermarkNames;
   readonly input: RequestBody;
   /** The last known day or instant, and the one that stays known. */
   readonly from: string;
@@ -170,16 +173,16 @@ function movesOf(
 ): Move[] {
   const moves = new Map<string, Move>();
   for (const input of inputs) {
-    const name = watermarkName(definition, input);
-    const text = name === undefined ? undefined : watermarks.get(name);
-    if (name === undefined || text === undefined || moves.has(name)) continue;
+    const names = watermarkNames(definition, input);
+    const text = names && watermarkOf(watermarks, names);
+    if (!names || text === undefined || moves.has(names.name)) continue;
     const moved = definition.window ? windowBack(definition, text, to) : logBack(text, to);
-    if (moved) moves.set(name, { name, input, ...moved });
+    if (moved) moves.set(names.name, { names, input, ...moved });
   }
   return [...moves.values()];
 }
 
-type Moved = Omit<Move, 'name' | 'input'>;
+type Moved = Omit<Move, 'names' | 'input'>;
 
 /** The log is known up to the end of the day. */
 function logBack(text: string, to: string | undefined): Moved | undefined {

@@ -36,7 +36,7 @@ import { failedParts, repeatedRuns } from './plan-failed.ts';
 import { sinceResets } from './since-resets.ts';
 import { firstOfQuestion } from './unique-questions.ts';
 import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
-import { LOG_WATERMARK, windowWatermarkName } from './watermark-name.ts';
+import { LOG_WATERMARK, watermarkOf, windowWatermarkNames } from './watermark-name.ts';
 
 /** The plan of a sync at this time, in parts, so that a plan of any size needs the memory of one part. */
 export interface SyncPlan {
@@ -156,7 +156,7 @@ export function tasksOfInput(
 ): InputTasks {
   const today = dayOf(now);
   const watermark = definition.window
-    ? parseWindowWatermark(watermarks.get(windowWatermarkName(definition, input)), definition, now)
+    ? parseWindowWatermark(watermarkOf(watermarks, windowWatermarkNames(definition, input)), definition, now)
     : undefined;
   // A backfill from a day requests its days whatever earlier runs requested.
   const isBackfill = from !== undefined || to !== undefined;

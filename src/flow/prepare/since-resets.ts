@@ -1,8 +1,8 @@
 /** Freshness after a reset of a watermark: answers from before the reset do not serve what the reset requests again. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type MaxAgeOf, receivedAfter } from '../../control/freshness/max-age.ts';
-import { isReset, resetName, type Watermarks } from '../../ledger/watermarks.ts';
-import { watermarkName } from './watermark-name.ts';
+import { isReset, type Watermarks } from '../../ledger/watermarks.ts';
+import { resetOf, watermarkNames } from './watermark-name.ts';
 
 /** Limits ages so that no answer received before the reset of an input's watermark is fresh. */
 export function sinceResets(
@@ -12,8 +12,8 @@ export function sinceResets(
 ): MaxAgeOf {
   if (![...watermarks.keys()].some(isReset)) return maxAgeOf;
   return receivedAfter(maxAgeOf, (input) => {
-    const name = watermarkName(definition, input);
-    const resetAt = name === undefined ? undefined : watermarks.get(resetName(name));
+    const names = watermarkNames(definition, input);
+    const resetAt = names && resetOf(watermarks, names);
     return resetAt === undefined ? undefined : new Date(resetAt);
   });
 }

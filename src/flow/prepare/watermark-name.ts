@@ -1,5 +1,6 @@
 /** Names of watermarks: one for each input of a window, one for a request log, none for any other sync. */
 import type { SyncDefinition } from '../../config/definition.ts';
+import { resetName, type Watermarks } from '../../ledger/watermarks.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
@@ -9,18 +10,36 @@ type NamedDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 
 /** Name of the watermark up to which the log was read. */
 export const LOG_WATERMARK = 'log';
 
-/**
- * Name of the watermark of one input's window. A definition with other requests has watermarks of its own. An input with
- * another count, timeout or order of a list keeps its watermark.
- */
-export function windowWatermarkName(definition: NamedDefinition, input: RequestBody): string {
-  const { count: _, ...question } = canonicalRequest(definition.endpoint, { ...definition.request, ...input });
-  const own = Object.fromEntries(Object.entries(question).filter(([field]) => Object.hasOwn(input, field)));
-  return `window:${digestOf(canonicalJson([definition.windowHash, own]))}`;
+/** Names of the watermark that decides what is requested for an input. */
+export interface WatermarkNames {
+  readonly name: string;
+  /** The name that earlier versions gave it; it may be the same. */
+  readonly former: string;
 }
 
-/** Name of the watermark that decides what is requested for an input; undefined for a sync without watermarks. */
-export function watermarkName(definition: NamedDefinition, input: RequestBody): string | undefined {
-  if (definition.endpoint.paging.by === 'cursor') return LOG_WATERMARK;
-  return definition.window && windowWatermarkName(definition, input);
+/**
+ * Names of the watermark of one input's window. A definition with other requests has watermarks of its own. An input with
+ * another count, timeout or order of a list keeps its watermark.
+ */
+export function windowWatermarkNames(definition: NamedDefinition, input: RequestBody): WatermarkNames {
+  const { count: _, ...question } = canonicalRequest(definition.endpoint, { ...definition.request, ...input });
+  const own = Object.fromEntries(Object.entries(question).filter(([field]) => Object.hasOwn(input, field)));
+  return { name: windowName(definition, own), former: windowName(definition, input) };
 }
+
+const windowName = ({ windowHash }: NamedDefinition, fields: RequestBody): string =>
+  `window:${digestOf(canonicalJson([windowHash, fields]))}`;
+
+/** Names of the watermark that decides what is requested for an input; undefined for a sync without watermarks. */
+export function watermarkNames(definition: NamedDefinition, input: RequestBody): WatermarkNames | undefined {
+  if (definition.endpoint.paging.by === 'cursor') return { name: LOG_WATERMARK, former: LOG_WATERMARK };
+  return definition.window && windowWatermarkNames(definition, input);
+}
+
+/** The watermark with these names; undefined if there is none. */
+export const watermarkOf = (watermarks: Watermarks, { name, former }: WatermarkNames): string | undefined =>
+  watermarks.get(name) ?? watermarks.get(former);
+
+/** The time of its last reset; undefined if it was never reset. */
+export const resetOf = (watermarks: Watermarks, { name, former }: WatermarkNames): string | undefined =>
+  watermarks.get(resetName(name)) ?? watermarks.get(resetName(former));

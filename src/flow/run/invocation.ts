@@ -26,6 +26,8 @@ export interface FlowEffects extends Effects {
   readonly checkpoint?: OnCheckpoint;
   /** Stores answers that the database could not take; without a spool they are lost. */
   readonly spool?: Spool;
+  /** Folders in which an earlier version may have kept answers. */
+  readonly formerSpools?: readonly string[];
   /** Starts the trace of a run; absent, runs are not traced. */
   readonly beginSpan?: BeginRunSpan;
   /** Pages after which a walk of the request log pauses; absent, the usual number. For tests. */

@@ -23,7 +23,7 @@ import {
   parseWindowWatermark,
   type WindowWatermark,
 } from '../prepare/window-watermark.ts';
-import { LOG_WATERMARK, windowWatermarkName } from '../prepare/watermark-name.ts';
+import { LOG_WATERMARK, watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
 
 /** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
 export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
@@ -158,12 +158,13 @@ const earliest = (time: RawBuilder<unknown>) =>
 async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
   const ends = await inputEnds(ops, context.run.id);
   const watermarks = await readWatermarks(ops, context.definition.name);
-  for (const [name, sharing] of Map.groupBy(ends, ({ input }) => windowWatermarkName(context.definition, input))) {
+  const named = ends.map((end) => ({ end, names: windowWatermarkNames(context.definition, end.input) }));
+  for (const [name, sharing] of Map.groupBy(named, ({ names }) => names.name)) {
     // Inputs that differ in their count share a watermark, which must not pass what one of them lacks.
-    if (!sharing.every(({ done }) => done)) continue;
+    if (!sharing.every(({ end }) => end.done)) continue;
     const now = context.now();
-    const before = parseWindowWatermark(watermarks.get(name), context.definition, now);
-    const moved = sharing.map((end) => {
+    const moved = sharing.map(({ end, names }) => {
+      const before = parseWindowWatermark(watermarkOf(watermarks, names), context.definition, now);
       // If a clock that was ahead set the receipt time, the send time is unknown.
       const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
       return isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;

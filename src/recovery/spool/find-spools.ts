@@ -23,6 +23,8 @@ export interface SpoolsOptions extends RetryEffects {
   /** The config's syncs. */
   readonly syncs: readonly string[];
   readonly spool?: Spool;
+  /** Folders of spools that an earlier version used, so the ledger may not name them. */
+  readonly formerSpools?: readonly string[];
   readonly newId: () => string;
   readonly onNotice: (notice: Notice) => void;
 }
@@ -46,7 +48,7 @@ export async function findableSpools(options: SpoolsOptions): Promise<Spools> {
     const open = await retryTransient(() => openSpools(options.ops, { syncs: options.syncs }), options);
     const named = open.flatMap(({ spools }) => spools);
     const found = await findSpools(named, own);
-    const folders = new Set(found.map(({ folder }) => folder));
+    const folders = new Set([...found.map(({ folder }) => folder), ...(options.formerSpools ?? [])]);
     folders.delete(spool.folder);
     const spools = [spool, ...[...folders].map((folder) => openSpool({ folder }))];
     return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice: reportOnce }, options.syncs)));
@@ -68,14 +70,14 @@ export interface AllSpools {
   readonly missing: readonly SpoolPlace[];
 }
 
-/** Finds the spools of all runs in the ledger, beside the own spool. Creates nothing. */
-export async function allSpools(ops: Ops, spool: Spool): Promise<AllSpools> {
+/** Finds the spools of all runs in the ledger, beside the own spool and the former folders. Creates nothing. */
+export async function allSpools(ops: Ops, spool: Spool, formerSpools: readonly string[]): Promise<AllSpools> {
   const named = await namedSpools(ops);
   const folders = [...new Set([spool.folder, ...named.map(({ folder }) => folder)])];
   const idOf = new Map(await Promise.all(folders.map(async (it) => [it, await spoolIdIn(it)] as const)));
   const found = named.filter(({ id, folder }) => idOf.get(folder) === id);
   const knownIds = new Set([idOf.get(spool.folder), ...found.map(({ id }) => id)]);
-  const others = new Set(found.map(({ folder }) => folder));
+  const others = new Set([...found.map(({ folder }) => folder), ...formerSpools]);
   others.delete(spool.folder);
   const absent = named.filter(({ id, isOpen }) => isOpen && !knownIds.has(id));
   return {

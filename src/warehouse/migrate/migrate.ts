@@ -6,6 +6,7 @@ import type { Warehouse } from '../connect/connect.ts';
 import type { OperationsTables } from '../schema/operations.ts';
 import { errorCode } from '../sql/errors.ts';
 import { relationExists } from '../sql/relation-exists.ts';
+import { type Applied, beforeBaseline, incompleteBefore, recordBaseline, withBaseline } from './carry-over.ts';
 import { refuseDataLoss } from './data-loss.ts';
 import { OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './errors.ts';
 import { steps } from './migrations.ts';
@@ -30,9 +31,6 @@ const RACES: ReadonlySet<string> = new Set([
 const ATTEMPTS = 3;
 /** The table in which the migration library records applied migrations. */
 const APPLIED = 'kysely_migration';
-
-/** The names of applied migrations, with the time of application. */
-type Applied = ReadonlyMap<string, Date>;
 
 export interface MigrationStatus {
   /** Every migration of this version, in order. */
@@ -72,20 +70,23 @@ async function recordedMigrations(db: QueryExecutorProvider, ops: string): Promi
 }
 
 /** The status by the record of migrations alone. */
-function statusOf(applied: Applied): MigrationStatus {
+function statusOf(recorded: Applied): MigrationStatus {
+  const applied = withBaseline(recorded);
   const names = Object.keys(steps).toSorted();
   const unknown = [...applied.keys()].filter((name) => !names.includes(name));
-  const known = names.some((name) => !applied.has(name)) ? 'older' : 'current';
+  const isNewer = unknown.length > beforeBaseline(unknown).length;
+  const older = unknown.length > 0 || names.some((name) => !applied.has(name)) ? 'older' : 'current';
   return {
     steps: names.map((name) => ({ name, appliedAt: applied.get(name) ?? null })),
     unknown,
-    state: unknown.length > 0 ? 'newer' : applied.size === 0 ? 'empty' : known,
+    state: isNewer ? 'newer' : applied.size === 0 ? 'empty' : older,
   };
 }
 
 /** Throws a SchemaError if the warehouse has migrations that this version does not have. */
-function refuseUnknown({ unknown }: MigrationStatus, schema: string): void {
+function refuseUnknown({ unknown, state }: MigrationStatus, schema: string): void {
   if (unknown.length === 0) return;
+  if (state !== 'newer') throw incompleteBefore(schema, unknown);
   throw new SchemaError(
     `The schema ${schema} is newer than this version of Sluice: it has the migrations ${unknown.join(', ')}.`,
     {
@@ -107,6 +108,7 @@ export async function migrate(warehouse: Target, direction: 'up' | 'down'): Prom
       refuseUnknown(statusOf(applied), warehouse.schema);
       if (direction === 'down' && applied.size === 0) return [];
       for (const schema of [warehouse.ops, warehouse.schema]) await createSchema(trx, schema);
+      await recordBaseline(trx, warehouse.ops, applied);
       const { keepingMaskedViews } = await import('../masking/keep-masked-views.ts');
       return keepingMaskedViews(trx, warehouse, () => migrateTables(trx, warehouse, direction));
     }),
