@@ -81,7 +81,7 @@ syncs:
     [
       'with a share above all',
       '{ rows: { drop: «130% } }',
-      'drop is "130%"; allowed is a share from 0% to 100%, such as 1%, or a number below 1, such as 0.01',
+      'drop is "130%"; allowed is a share from 0% to 100%, such as 1% or 0.01',
     ],
     ['that must not be complete', '{ complete: «false }', 'complete is false; allowed is true'],
     [

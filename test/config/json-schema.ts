@@ -36,7 +36,6 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   maxLength: (value, { maxLength }) => typeof value !== 'string' || value.length <= Number(maxLength),
   minimum: (value, { minimum }) => typeof value !== 'number' || value >= Number(minimum),
   maximum: (value, { maximum }) => typeof value !== 'number' || value <= Number(maximum),
-  exclusiveMaximum: (value, { exclusiveMaximum }) => typeof value !== 'number' || value < Number(exclusiveMaximum),
   exclusiveMinimum: (value, { exclusiveMinimum }) => typeof value !== 'number' || value > Number(exclusiveMinimum),
   minItems: (value, { minItems }) => !Array.isArray(value) || value.length >= Number(minItems),
   maxItems: (value, { maxItems }) => !Array.isArray(value) || value.length <= Number(maxItems),

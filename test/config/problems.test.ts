@@ -93,17 +93,12 @@ describe('a sync', () => {
     [
       'with too many rejects',
       '  a: { endpoint: token.requests, accept: { rejects: «101% } }',
-      'rejects is "101%"; allowed is a share from 0% to 100%, such as 1%, or a number below 1, such as 0.01',
+      'rejects is "101%"; allowed is a share from 0% to 100%, such as 1% or 0.01',
     ],
     [
       'with a share above one',
       '  a: { endpoint: token.requests, accept: { rejects: «5 } }',
-      'rejects is 5; allowed is a share from 0% to 100%, such as 1%, or a number below 1, such as 0.01',
-    ],
-    [
-      'with a share of 1, which may mean 1% or all',
-      '  a: { endpoint: token.requests, accept: { rejects: «1 } }',
-      'rejects is 1; allowed is a share from 0% to 100%, such as 1%, or a number below 1, such as 0.01',
+      'rejects is 5; allowed is a share from 0% to 100%, such as 1% or 0.01',
     ],
     [
       'with a budget of half a point',

@@ -111,7 +111,6 @@ describe('the example', () => {
       'default',
       'minimum',
       'maximum',
-      'exclusiveMaximum',
       'exclusiveMinimum',
       'propertyNames',
       'minLength',

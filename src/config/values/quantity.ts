@@ -21,12 +21,12 @@ export const duration = z
   .transform(milliseconds)
   .refine((ms) => Number.isNaN(ms) || ms <= LONGEST_MS, 'allowed is at most a century, 36525d');
 
-const SHARE = 'allowed is a share from 0% to 100%, such as 1%, or a number below 1, such as 0.01';
+const SHARE = 'allowed is a share from 0% to 100%, such as 1% or 0.01';
 
-/** A share, from 0 to 1. The number 1 is refused, because beside `1%` it may be read as one percent. */
+/** A share, from 0 to 1. */
 export const share = z.union(
   [
-    z.number({ error: SHARE }).min(0, SHARE).lt(1, SHARE),
+    z.number({ error: SHARE }).min(0, SHARE).max(1, SHARE),
     z
       .string({ error: SHARE })
       .regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/, SHARE)
