@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type ReconcileDb, reconcileTables } from '../ledger/match-log.ts';
 import { answerCosts, LOGGED_POINTS } from '../warehouse/schema/views/answer-costs.ts';
+import { quoted } from '../warehouse/sql/identifiers.ts';
 import { savingsOf } from '../warehouse/schema/views/savings.ts';
 import type { MaxAgeSaving } from './cost-details.ts';
 
@@ -66,7 +67,8 @@ export async function readCostSources(
 ): Promise<CostSources> {
   const { requests } = reconcileTables({ schema, ops });
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
-  await sql`set local search_path to ${sql.id(schema)}, ${sql.id(ops)}, pg_temp`.execute(db);
+  // A reader beside the owner of an embedded warehouse may only select.
+  await sql`select set_config('search_path', ${`${quoted(schema)}, ${quoted(ops)}, pg_temp`}, true)`.execute(db);
   const { rows } = await sql<CostSources>`
     with logged_requests as materialized (
       select date, endpoint, plan, sync, run_id, request_id, points, outcome from ${sql.table(`${schema}.logged_requests`)}
