@@ -38,27 +38,46 @@ const profiles = async ({ warehouse }: Scene): Promise<number> =>
 const stateOf = async ({ warehouse }: Scene, sync: string) =>
   (await readStatus(warehouse)).syncs.find((it) => it.sync === sync);
 
+const noticesOf = ({ notices }: Scene): string[] => notices.map(({ message }) => message);
+
+/** The sync that died has nothing left to load, and buys nothing again. */
+async function expectNothingLeft(scene: Scene): Promise<void> {
+  scene.arrived();
+  expect(only(await scene.sync(configOf(users('profiles'))))).toMatchObject({ exitCode: 0, answers: 1, points: 1 });
+  expect(await stateOf(scene, 'profiles')).toMatchObject({ unloaded: 0 });
+  expect(scene.arrived()).toEqual([]);
+}
+
 anyWarehouse('a stored answer of a dead process', (open) => {
-  it.each([
-    { which: 'is in the config and not named', syncs: [users('profiles'), CHILD], names: ['child'] },
-    { which: 'has another name now', syncs: [CHILD, users('renamed')], names: ['child'] },
-  ])('is loaded before another sync plans, also if its sync $which', async ({ syncs, names }) => {
+  it('is loaded before another sync plans; its own sync, which is in the config, can start meanwhile', async () => {
+    const scene = await sceneIn(await open());
+    await dieAfterAnswer(scene, 1, users('profiles'));
+    await expireLeases(scene.warehouse);
+    const lease = () => select(scene.warehouse, "select * from sluice_ops.leases where name = 'sync:profiles'");
+    const before = await lease();
+
+    const child = only(await scene.sync(configOf(users('profiles'), CHILD), { names: ['child'] }));
+
+    expect(child).toMatchObject({ exitCode: 0, sent: 1 });
+    expect(await profiles(scene)).toBe(1);
+    expect(noticesOf(scene)).toContain('loaded a stored answer that an interrupted run had left');
+    // Chunks of a shared run end without work if its lease changes.
+    expect(await lease()).toEqual(before);
+    await expectNothingLeft(scene);
+  });
+
+  it('is loaded before another sync plans, and settled if its sync has another name now', async () => {
     const scene = await sceneIn(await open());
     await dieAfterAnswer(scene, 1, users('profiles'));
     await expireLeases(scene.warehouse);
 
-    const child = only(await scene.sync(configOf(...syncs), { names }));
+    const child = only(await scene.sync(configOf(CHILD, users('renamed')), { names: ['child'] }));
 
     expect(child).toMatchObject({ exitCode: 0, sent: 1 });
     expect(await profiles(scene)).toBe(1);
     expect(await stateOf(scene, 'profiles')).toMatchObject({ unloaded: 0 });
-    expect(scene.notices.map(({ message }) => message)).toContain(
-      'loaded a stored answer that an interrupted run had left',
-    );
-    // Its own sync has nothing left to load, and buys nothing again.
-    scene.arrived();
-    expect(only(await scene.sync(configOf(users('profiles'))))).toMatchObject({ exitCode: 0, answers: 1, points: 1 });
-    expect(scene.arrived()).toEqual([]);
+    expect(noticesOf(scene)).toContain('loaded a stored answer that an interrupted run had left');
+    await expectNothingLeft(scene);
   });
 
   it('that leads to further requests is loaded by any sync, and leads to them when its own sync runs', async () => {

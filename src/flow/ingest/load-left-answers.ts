@@ -1,7 +1,8 @@
 /**
  * Loads the answers that dead processes stored for other syncs, before a run buys anything. Another process loads those of
- * a sync whose lease it holds. An answer that may lead to further requests is loaded early: its own sync loads it once more
- * and plans them. Any other answer is settled, also if its sync has another name now.
+ * a sync whose lease it holds. An answer of a sync of the config is loaded early: the sync itself loads it once more, settles
+ * its request and plans what follows. No other run of this config comes for a sync that it does not have, so its answers
+ * are settled, except for those that may lead to further requests.
  */
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { holderOf, isOtherProcess } from '../../control/lease/holder.ts';
@@ -28,7 +29,7 @@ export async function loadLeftAnswers(
   syncRun: Pick<SyncRun, 'definition' | 'rowCounter'>,
   held: Pick<SyncLease, 'lease' | 'signal'>,
 ): Promise<void> {
-  const { warehouse, effects } = invocation;
+  const { warehouse, config, effects } = invocation;
   const ops = operationsOf(warehouse);
   const openSince = new Date(effects.now().getTime() - CONTINUED_WITHIN_MS);
   const waiting = await retryTransient(() => answersLeftToOthers(ops, syncRun.definition.name, openSince), effects);
@@ -39,7 +40,11 @@ export async function loadLeftAnswers(
   const names = new Set(working.map(({ name }) => name));
   const left = waiting.filter(({ sync }) => !isLogRead(sync) && !names.has(syncLease(sync)));
   for (const [sync, answers] of Map.groupBy(left, (it) => it.sync)) {
-    const { over = [], open = [] } = Object.groupBy(answers, (it) => (leadsToNothing(it) ? 'over' : 'open'));
+    // With its lease taken, a sync of the config could not start meanwhile.
+    const isKnown = config.syncs.some(({ name }) => name === sync);
+    const { over = [], open = [] } = Object.groupBy(answers, (it) =>
+      !isKnown && leadsToNothing(it) ? 'over' : 'open',
+    );
     await load(invocation, syncRun, open, { leases: [held.lease], purpose: { kind: 'replay' } }, held.signal);
     if (over.length > 0) await settle(invocation, syncRun, sync, over, held);
     effects.onNotice({
