@@ -11,7 +11,7 @@ import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import { temporaryFolder } from '../cli/program-run.ts';
 import { canMount, mib, smallDisk } from '../support/small-disk.ts';
-import { eachWarehouse, embeddedWarehouses, postgresWarehouses, realEffects } from '../support/warehouse.ts';
+import { anyWarehouse, embeddedWarehouses, postgresWarehouses, realEffects } from '../support/warehouse.ts';
 import { createOddTables } from './odd-values.ts';
 
 const { signal } = new AbortController();
@@ -23,7 +23,7 @@ async function newFolder(): Promise<string> {
   return folder.path;
 }
 
-eachWarehouse('an export', (open) => {
+anyWarehouse('an export', (open) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     warehouse = await open();

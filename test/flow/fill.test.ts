@@ -7,7 +7,7 @@ import { acquireLease, syncLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { recordingChangedColumns } from '../../src/warehouse/migrate/changed-columns.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { eachWarehouse, anyWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { disturbedAt, dyingAt, expireLeases } from './crash.ts';
 import { rowsOf, select, versionsOf } from './rows.ts';
@@ -73,7 +73,7 @@ async function lived(scene: Scene): Promise<Scene> {
 
 const pending = (warehouse: Warehouse) => select(warehouse, 'select * from sluice_ops.changed_columns');
 
-eachWarehouse('columns that a migration added', (open) => {
+anyWarehouse('columns that a migration added', (open) => {
   it('are filled by a replay without a request, and rows, times and logs are as if they had always existed', async () => {
     const scene = await lived(await sceneIn(await open()));
     const before = await rowsOf(scene.warehouse, ALL);

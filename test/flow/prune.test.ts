@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { prune, type PruneOptions, type PruneSummary } from '../../src/flow/retention/prune.ts';
 import { UsageError } from '../../src/errors.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { rowsOf, select } from './rows.ts';
 import { configOf, type Scene, sceneIn, service } from './scene.ts';
@@ -146,7 +146,7 @@ anyWarehouse('pruning', (open) => {
   }, 120_000);
 });
 
-eachWarehouse('pruning by age', (open) => {
+anyWarehouse('pruning by age', (open) => {
   it('keeps what is not loaded, what is in quarantine, and what serves a run that is not done', async () => {
     const scene = await lived(await sceneIn(await open()));
     const ops = operationsOf(scene.warehouse);

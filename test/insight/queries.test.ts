@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { runQuickstart } from '../support/quickstart.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 
 const text = await readFile(new URL('../../docs/queries.md', import.meta.url), 'utf8');
 
@@ -28,7 +28,7 @@ it('the docs answer fifteen questions', () => {
   );
 });
 
-eachWarehouse('the docs’ query', (open) => {
+anyWarehouse('the docs’ query', (open) => {
   let warehouse: Warehouse;
   beforeAll(async () => {
     warehouse = await open();

@@ -16,7 +16,7 @@ import { DAY_MS } from '../flow/clock.ts';
 import { shared } from '../flow/chunks.ts';
 import { select } from '../flow/rows.ts';
 import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
-import { eachWarehouse, postgresWarehouses, realEffects } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses, realEffects } from '../support/warehouse.ts';
 
 const groups = (checks: string, more = '', names = ['n0', 'n1', 'n2', 'n3']): string => `${service()}
 syncs:
@@ -61,7 +61,7 @@ async function reported({ warehouse, clock }: Scene): Promise<{ well: string; at
   return { well: $('dt:contains(Syncs) + dd strong').text(), attention };
 }
 
-eachWarehouse('checks', (open) => {
+anyWarehouse('checks', (open) => {
   it('of every kind pass and fail, with what they found, and the rows stay loaded', async () => {
     const { answers, group, respond } = groupService();
     const scene = await sceneIn(await open(), { respond });

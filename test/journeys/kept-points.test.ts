@@ -1,13 +1,13 @@
 /** `budget.keep` holds from the first paid request on: no balance, no purchase. */
 import { describe, expect, it } from 'vitest';
 import { only } from '../flow/scene.ts';
-import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
 import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
 
 const ONE: PricedOptions['price'] = () => 1;
 const SHOWS_FIVE = rowOf({ points_left: 5 });
 
-eachWarehouse('budget.keep', (open) => {
+anyWarehouse('budget.keep', (open) => {
   it('buys two of ten inputs with 5 points and keep 3, before any log was read', async () => {
     const service = await pricedService({ price: ONE, points: 5, before: [SHOWS_FIVE] });
 

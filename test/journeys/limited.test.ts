@@ -7,7 +7,7 @@ import { readFigures } from '../../src/monitor/figures.ts';
 import { select } from '../flow/rows.ts';
 import { BUSY } from '../flow/filings.ts';
 import { type Scene, SMALL, sceneIn, service } from '../flow/scene.ts';
-import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 
 const config = (syncs: string, inFlight = 4): string => `${service({ in_flight: inFlight })}\nsyncs:\n${syncs}`;
 const GROUPS = Array.from({ length: 8 }, (_, at) => `100${at + 1}`);
@@ -29,7 +29,7 @@ const ends = (syncs: readonly SyncSummary[]): readonly (readonly [string, RunSta
   syncs.map(({ sync, state, exitCode }) => [sync, state, exitCode]);
 const keys = (scene: Scene): readonly string[] => scene.arrived().map(({ body }) => JSON.stringify(body));
 
-eachWarehouse('a limited run', (open) => {
+anyWarehouse('a limited run', (open) => {
   it('sends at most so many requests of each sync, parents and children, and is partial', async () => {
     const scene = await sceneIn(await open());
     const { syncs, exitCode } = await scene.sync(FAMILY, { limit: 2 });

@@ -6,7 +6,7 @@ import { observe, type RowState } from '../../src/load/merge/observe.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import type { RootTable } from '../../src/warehouse/schema/table-types.ts';
 import { select } from '../flow/rows.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';
 
 const MICROBLOG = tableNamed('microblog_users');
@@ -75,7 +75,7 @@ const log = (warehouse: Warehouse, table = 'microblog_user_changes'): Promise<re
      from sluice.${table} order by _answer_id, attribute`,
   ).then((rows) => rows.map(({ line }) => line));
 
-eachWarehouse('the log of changes', (open) => {
+anyWarehouse('the log of changes', (open) => {
   it('shows what an attribute was, what it became, when and by which answer', async () => {
     const warehouse = await open();
     const load = loaderOf(warehouse, MICROBLOG);

@@ -10,7 +10,7 @@ import { countOf } from '../support/long.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { stopping, waitUntilBlocked } from './blocked.ts';
 
-const ROUNDS = countOf(30, 100);
+const ROUNDS = countOf(12, 100);
 /** Enough for new ones to be copied. */
 const ENTITIES = 24;
 /** Where one writer going up and another going down would meet. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { reconcileCosts } from '../../src/recovery/reconcile/reconcile.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { expectedMatches, type LoggedRow, type SentRequest, type Span } from './candidate-oracle.ts';
 import { BEGAN, ledgerRowsIn, type Sent } from './ledger-rows.ts';
 
@@ -37,7 +37,7 @@ const spansOf = ({
   ...lost.map((it): Span => [it - TOLERANCE, it + 100 + TOLERANCE]),
 ];
 
-eachWarehouse('matches of a random ledger', (open) => {
+anyWarehouse('matches of a random ledger', (open) => {
   it.each([
     ['few requests at a time', 20, 7200 * SECOND, ['ambiguous', 'gone', 'only_candidate']],
     ['many requests at a time', 40, 1200 * SECOND, ['ambiguous', 'gone']],
