@@ -5,7 +5,8 @@ import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { UnverifiedPoints } from './summary.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import { holderOfRun } from './lease.ts';
+import { hasDied } from '../warehouse/schema/views/sync-columns.ts';
+import { quoted } from '../warehouse/sql/identifiers.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
@@ -79,13 +80,10 @@ export async function unconfirmedRequests(
   { sync, isPriceGuessed, since }: EarlierRequests,
 ): Promise<readonly { readonly id: string; readonly sync: string; readonly points: number; readonly sentAt: Date }[]> {
   const { requests, runs } = reconcileTables(database);
-  const leases = sql.id(database.ops, 'leases');
-  const isDead = sql`(n.state = 'running' and not exists (
-    select from ${leases} l where l.expires_at >= clock_timestamp() and l.holder in (n.holder, ${holderOfRun('')} || n.id)))`;
   const { rows } = await sql<{ id: string; sync: string; points: string; sent_at: Date }>`
     select q.id::text as id, q.sync, q.points, q.sent_at from ${requests} q join ${runs} n on n.id = q.run_id
     where q.endpoint <> ${LOG_ENDPOINT} and q.sent_at >= ${instant(since)} and q.charged is null and q.points > 0
-      and (n.state in ('interrupted', 'failed', 'abandoned') or ${isDead}
+      and (n.state in ('interrupted', 'failed', 'abandoned') or (${sql.raw(hasDied('n', `${quoted(database.ops)}.leases`))})
         or (n.sync = ${sync} and (${isPriceGuessed} or n.state = 'running')))
     order by q.sent_at desc limit ${sql.lit(MOST_UNCONFIRMED)}`.execute(database.db);
   return rows.map(({ sent_at: sentAt, ...it }) => ({ ...it, points: Number(it.points), sentAt }));

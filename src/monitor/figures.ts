@@ -7,6 +7,8 @@ import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { inSnapshot } from '../warehouse/connect/in-snapshot.ts';
 import { tables } from '../warehouse/schema/tables.ts';
+import { isAnsweredSince } from '../warehouse/schema/views/sync-columns.ts';
+import { quoted } from '../warehouse/sql/identifiers.ts';
 import { readRowCounts } from '../warehouse/sql/row-counts.ts';
 import type { GaugeName, MetricSample } from './metrics.ts';
 import { pointsByTag, type MetricTag } from './points-by-tag.ts';
@@ -51,7 +53,7 @@ export function readFigures(warehouse: Source, { now, endedSince, tags }: Figure
       samples: {
         ...(await readSyncs(ops)),
         sluice_sync_interrupted: await readInterrupted(source),
-        ...(await readLedger(ops, now, tags)),
+        ...(await readLedger(source, now, tags)),
         ...(await readPoints(source)),
         sluice_table_rows: await readTableRows(source),
         sluice_quarantine_open: await readQuarantine(ops),
@@ -107,19 +109,16 @@ async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> 
 const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
 
 /** The figures of requests, in one pass over the ledger: no index could avoid that pass. */
-async function readLedger(ops: Ops, now: Date, tags: readonly MetricTag[]): Promise<Figures['samples']> {
+async function readLedger(source: Source, now: Date, tags: readonly MetricTag[]): Promise<Figures['samples']> {
   const midnight = `${dayOf(now)}T00:00:00Z`;
   const points = sql`coalesce(q.charged, q.points, 0)`;
-  const rows = await ops
+  const isAnswered = sql.raw(isAnsweredSince('q', `${quoted(source.ops)}.answers`));
+  const rows = await operationsOf(source)
     .selectFrom('requests as q')
     .innerJoin('runs as r', 'r.id', 'q.run_id')
     .groupBy(['q.sync', 'q.endpoint', 'q.state', 'r.tags'])
-    .select((eb) => {
-      const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.request_key', '=', 'q.request_key');
-      const isAnswered = eb.exists(answer.whereRef('a.request_id', '>', 'q.id'));
-      return sql<number>`count(*) filter (where q.state = 'in_doubt' and not ${isAnswered})::float8`.as('inDoubt');
-    })
     .select([
+      sql<number>`count(*) filter (where q.state = 'in_doubt' and not ${isAnswered})::float8`.as('inDoubt'),
       sql<string>`split_part(q.sync, ':', 1)`.as('sync'),
       'q.endpoint',
       'q.state',

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import { makeDue } from '../engine/due.ts';
+import { makeDue, TWICE_A_DAY } from '../engine/due.ts';
 import { SMALL } from '../flow/scene.ts';
 import { withWarehouse } from '../reliability/warehouse-templates.ts';
 import { copyEmbedded } from '../support/templates.ts';
@@ -17,7 +17,7 @@ const CONFIG = `syncs:
   groups:
     endpoint: pronet.group
     for_each: { group: [${Array.from({ length: GROUPS }, (_, at) => `"${1001 + (at % 3)}", "group ${at}"`).join(', ')}] }
-    schedule: { cron: "0 0,12 * * *", timezone: UTC }
+    schedule: { cron: "${TWICE_A_DAY}", timezone: UTC }
 `;
 const SOON = { timeout: 100_000, interval: 200 };
 
@@ -79,7 +79,7 @@ it('query, status, costs and report read through it, and commands that would wri
       engine: {
         workers: [{ role: 'schedule' }],
         queues: [{ queue: 'sync', atWork: 1 }, { queue: 'chunk' }],
-        schedules: [{ sync: 'groups', cron: '0 0,12 * * *' }],
+        schedules: [{ sync: 'groups', cron: TWICE_A_DAY }],
       },
     });
     const other = await run(['status'], { cwd: folder.path, env });

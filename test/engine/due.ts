@@ -41,6 +41,12 @@ export async function taken(
   return got;
 }
 
+/** A cron expression of two firings a day. Both are hours from now, so that none comes during a test, in any time zone of full hours. */
+export const TWICE_A_DAY = `0 ${[new Date().getUTCHours() + 6, new Date().getUTCHours() + 18]
+  .map((hour) => hour % 24)
+  .toSorted((a, b) => a - b)
+  .join(',')} * * *`;
+
 interface Due {
   readonly syncs: readonly Pick<SyncDefinition, 'name' | 'schedule'>[];
 }

@@ -22,9 +22,9 @@ import { readExposition } from '../monitor/exposition-text.ts';
 import { execute, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
-import { jobsOf, makeDue } from './due.ts';
+import { jobsOf, makeDue, TWICE_A_DAY } from './due.ts';
 
-const DUE = 'schedule: { cron: "0 0,12 * * *", timezone: UTC }';
+const DUE = `schedule: { cron: "${TWICE_A_DAY}", timezone: UTC }`;
 const CONFIG = `
 budget: { keep: 5, per_month: 100000 }
 alerts: { webhook: "\${HOOK}", command: [${JSON.stringify(process.execPath)}, notify.mjs], quarantine: 1, forecast: 9999d }
@@ -58,6 +58,7 @@ it('the roles report their health and the results of their runs, and send each a
     await service.held;
     return service.isMended ? undefined : { status: 401, body: { detail: `bad token ${CANARY}` } };
   };
+  const call = Promise.withResolvers<void>();
   const sandbox = await serveSandbox({ size: SMALL, points: 1000, respond });
   const env = {
     SLUICE_SERVICE_URL: sandbox.url,
@@ -208,7 +209,6 @@ it('the roles report their health and the results of their runs, and send each a
     // One process ends without work; the other is stopped during a call, for which it waits.
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(143);
-    const call = Promise.withResolvers<void>();
     service.held = call.promise;
     service.isMended = true;
     await here('schedule', '--redrive', 'refused');
@@ -239,6 +239,7 @@ it('the roles report their health and the results of their runs, and send each a
     expect((await here('sync', 'costs', '--quiet')).code).toBe(0);
     expect(alerts()).toEqual([...later, 'forecast raised '].toSorted());
   } finally {
+    call.resolve();
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all(started.map((it) => it.ended));
     await sandbox.close();

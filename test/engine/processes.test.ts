@@ -14,13 +14,12 @@ import { hasBinaries, startEmbedded } from '../support/embedded-postgres.ts';
 import { IS_LONG } from '../support/long.ts';
 import { LOCALE } from '../support/postgres.ts';
 import { migrated } from '../support/templates.ts';
-import { makeDue } from './due.ts';
+import { makeDue, TWICE_A_DAY } from './due.ts';
 
 const MICROBLOGGERS = 48;
 /** An eighth of them: more chunks than the roles in the process of the test take at once. */
 const CHUNK = ['--chunk', '6'] as const;
-/** Twice a day, so that the missed firing is minutes to hours ago. */
-const DAILY = 'schedule: { cron: "0 0,12 * * *", timezone: America/New_York }';
+const DAILY = `schedule: { cron: "${TWICE_A_DAY}", timezone: America/New_York }`;
 const config = (world: World): string => `service:
   url: \${SLUICE_SERVICE_URL}
   token: \${SLUICE_SERVICE_TOKEN}

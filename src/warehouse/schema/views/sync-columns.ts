@@ -20,19 +20,25 @@ export const items = itemsCounted('');
 /** A later retry of the quarantine or a replay changes the counts of answers, and not those of their run. */
 export const itemsAtEnd = itemsCounted(', counted when the run ended');
 
-/** Condition that no live process works on the run `r`. Its process holds the lease, or the run itself if workers share it. */
-const DIED = `r.state = 'running' and not exists (
-        select from "leases" l where l.expires_at >= now() and l.holder in (r.holder, 'run/' || r.id)
+/**
+ * Condition that no live process works on the run with this alias. Its process holds the lease, or the run itself if
+ * workers share it.
+ */
+export const hasDied = (run: string, leases = '"leases"'): string => `${run}.state = 'running' and not exists (
+        select from ${leases} l where l.expires_at >= now() and l.holder in (${run}.holder, 'run/' || ${run}.id)
       )`;
 
 /** Condition that closes the case of a request in doubt: a later request with the same key was answered, in any run of any sync. */
-export const isAnsweredSince = (request: string): string => `(${request}.state = 'in_doubt' and exists (
-            select from "answers" w where w.request_key = ${request}.request_key and w.request_id > ${request}.id
+export const isAnsweredSince = (
+  request: string,
+  answers = '"answers"',
+): string => `(${request}.state = 'in_doubt' and exists (
+            select from ${answers} w where w.request_key = ${request}.request_key and w.request_id > ${request}.id
           ))`;
 
 /** State and error of the run `r`. A run is interrupted as soon as its lease expires, before a process records it. */
-export const RUN_STATE = `case when ${DIED} then 'interrupted' else r.state end`;
-export const RUN_ERROR = `case when ${DIED} then 'its process died before the run ended; the next sync continues it' else r.error end`;
+export const RUN_STATE = `case when ${hasDied('r')} then 'interrupted' else r.state end`;
+export const RUN_ERROR = `case when ${hasDied('r')} then 'its process died before the run ended; the next sync continues it' else r.error end`;
 
 /** Orders runs by sync, the newest first. Samples and runs of given days come last, because they say little of their sync. */
 export const NEWEST_BY_SYNC = `sync, (scope in ('limited', 'range')) is true, id desc`;
