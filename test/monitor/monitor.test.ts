@@ -317,7 +317,9 @@ it('the monitor reports a taken address: an error if the address was set, a noti
   other.close();
   const usual = createServer().listen(9464, '127.0.0.1');
   // It is fine if another process already took it.
-  await new Promise<void>((resolve) => usual.once('listening', resolve).once('error', () => resolve()));
+  const taken = Promise.withResolvers<void>();
+  usual.once('listening', taken.resolve).once('error', () => taken.resolve());
+  await taken.promise;
   const notices: string[] = [];
   expect(await startMonitor(undefined, never, (message) => notices.push(message))).toBeUndefined();
   expect(notices).toEqual([expect.stringMatching(/127\.0\.0\.1:9464: another process uses the address.*--listen/)]);
