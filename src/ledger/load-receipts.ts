@@ -37,7 +37,7 @@ function loadedState({
  * Records the counts of answers, their rejected items and drift, and the states of their requests. A repeated load
  * replaces the rejected items and keeps the drift of the first load. It keeps the counts too, except for items that
  * left the quarantine. Loads of one answer are recorded in order. A load that serves another sync before the first load
- * only records whether the answer can be read.
+ * leaves the states of requests and the drift to the first load.
  */
 export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
   const now = at.toISOString();
@@ -50,11 +50,8 @@ export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: 
     if (again.length > 0) await recordAgain(ops, again, now);
     await recordRejects(ops, each, now);
   }
-  await recordEarly(
-    ops,
-    loads.filter(({ answer, settles }) => !answer.loaded && !settles),
-    now,
-  );
+  const early = loads.filter(({ answer, settles }) => !answer.loaded && !settles);
+  for (const each of withoutRepeats(early, ({ answer }) => answer.id)) await recordEarly(ops, each, now);
 }
 
 /** Splits items into as few parts as possible without a key twice in a part; items with the same key stay in order. */
@@ -70,8 +67,12 @@ export function withoutRepeats<T>(items: readonly T[], keyOf: (item: T) => strin
   return parts;
 }
 
-async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const receipts = rowsFrom(loads, {
+/** The counts of a load that are kept with its answer. */
+const COUNTS = ['received', 'loaded', 'changed', 'unchanged', 'superseded', 'quarantined'] as const;
+
+/** The counts of the loads, as a relation with the id of each answer. */
+const countsOf = (loads: readonly RecordedLoad[]) =>
+  rowsFrom(loads, {
     id: ['bigint', ({ answer }) => answer.id],
     received: ['bigint', ({ receipt }) => receipt.received],
     loaded: ['bigint', ({ receipt }) => receipt.loaded],
@@ -80,20 +81,26 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
     superseded: ['bigint', ({ receipt }) => receipt.superseded],
     quarantined: ['bigint', ({ receipt }) => receipt.quarantined],
     unreadable: ['boolean', ({ batch }) => isUnreadable(batch)],
-  });
+  }).as('r');
+
+const HAS_READ_AS_MANY = sql`(answers.received, answers.quarantined) = (r.received, r.quarantined)`;
+
+/**
+ * SQL for the counts of answers after a load `r`. If an early load has read as many items, its counts stay: it changed
+ * the rows, so this load found them unchanged.
+ */
+const KEPT_COUNTS = Object.fromEntries(
+  COUNTS.map((name) => [
+    name,
+    sql<string>`case when ${HAS_READ_AS_MANY} then ${sql.ref(`answers.${name}`)} else ${sql.ref(`r.${name}`)} end`,
+  ]),
+);
+
+async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
   await ops
     .updateTable('answers')
-    .from(receipts.as('r'))
-    .set((eb) => ({
-      received: eb.ref('r.received'),
-      loaded: eb.ref('r.loaded'),
-      changed: eb.ref('r.changed'),
-      unchanged: eb.ref('r.unchanged'),
-      superseded: eb.ref('r.superseded'),
-      quarantined: eb.ref('r.quarantined'),
-      unreadable: eb.ref('r.unreadable'),
-      loaded_at: now,
-    }))
+    .from(countsOf(loads))
+    .set((eb) => ({ ...KEPT_COUNTS, unreadable: eb.ref('r.unreadable'), loaded_at: now }))
     .whereRef('answers.id', '=', 'r.id')
     .execute();
   const states = rowsFrom(loads, {
@@ -111,34 +118,38 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
 }
 
 /**
- * Loads that serve other syncs before the first load of their answers: those syncs must not take an unreadable answer for
- * a complete one. The first load may never come; it records the counts.
+ * Loads that serve other syncs before the first load of their answers, which may never come. They record the counts and
+ * the rejected items: those syncs must not take an unreadable answer for a complete one.
  */
 async function recordEarly(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  if (loads.length === 0) return;
-  const unreadable = loads.filter(({ batch }) => isUnreadable(batch));
-  if (unreadable.length > 0)
+  // Lock rows in one global order to avoid deadlocks.
+  const waiting = await ops
+    .selectFrom('answers')
+    .select('id')
+    .where('id', '=', sql<string>`any(${arrayLiteral(loads.map(({ answer }) => answer.id))}::bigint[])`)
+    .where('loaded_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const ids = new Set(waiting.map(({ id }) => id));
+  const due = loads.filter(({ answer }) => ids.has(answer.id));
+  if (due.length > 0)
     await ops
       .updateTable('answers')
-      .set({ unreadable: true })
-      .where('id', '=', sql<string>`any(${arrayLiteral(unreadable.map(({ answer }) => answer.id))}::bigint[])`)
-      .where('loaded_at', 'is', null)
+      .from(countsOf(due))
+      .set({ ...KEPT_COUNTS, unreadable: sql<boolean>`answers.unreadable or r.unreadable` })
+      .whereRef('answers.id', '=', 'r.id')
       .execute();
   await recordReadable(ops, loads);
   await closeRejects(ops, loads, now);
-  await recordRejects(ops, unreadable, now);
+  await recordRejects(ops, due, now);
 }
 
 /** Items that can be read now count as loaded, and their request is no longer quarantined. */
 async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const receipts = rowsFrom(loads, {
-    id: ['bigint', ({ answer }) => answer.id],
-    received: ['bigint', ({ receipt }) => receipt.received],
-    quarantined: ['bigint', ({ receipt }) => receipt.quarantined],
-  });
   const due = await ops
     .selectFrom('answers as a')
-    .innerJoin(receipts.as('r'), 'r.id', 'a.id')
+    .innerJoin(countsOf(loads), 'r.id', 'a.id')
     .select('a.id')
     .where(sql<boolean>`(a.received, a.quarantined) <> (r.received, r.quarantined)`)
     .where(sql<boolean>`r.received - r.quarantined >= a.unchanged + a.superseded`)

@@ -64,6 +64,11 @@ anyWarehouse('a stored answer of a dead process', (open) => {
     // Chunks of a shared run end without work if its lease changes.
     expect(await lease()).toEqual(before);
     await expectNothingLeft(scene);
+    // The other sync has loaded the rows, but they came from this answer, so it was not bought for nothing.
+    const answers = 'select received, loaded, unchanged from sluice_ops.answers order by id limit 1';
+    expect(await select(scene.warehouse, answers)).toEqual([{ received: '1', loaded: '1', unchanged: '0' }]);
+    const costs = 'select new_rows, is_nothing_new from sluice.answer_costs order by answer_id limit 1';
+    expect(await select(scene.warehouse, costs)).toEqual([{ new_rows: '1', is_nothing_new: false }]);
   });
 
   it('is loaded before another sync plans, and settled if its sync has another name now', async () => {
