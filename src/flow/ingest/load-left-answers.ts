@@ -5,10 +5,11 @@
  * are settled, except for those that may lead to further requests.
  */
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { holderOf, isOtherProcess } from '../../control/lease/holder.ts';
+import { holderOf } from '../../control/lease/holder.ts';
+import { syncsAtWork } from '../../control/lease/syncs-at-work.ts';
 import { HeldError } from '../../errors.ts';
 import { answersLeftToOthers, type LeftAnswer } from '../../ledger/answers.ts';
-import { acquireLease, type Lease, liveLeases, releaseLease, syncLease } from '../../ledger/lease.ts';
+import { acquireLease, type Lease, releaseLease, syncLease } from '../../ledger/lease.ts';
 import { isLogRead } from '../../ledger/log-reads.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
@@ -34,11 +35,8 @@ export async function loadLeftAnswers(
   const openSince = new Date(effects.now().getTime() - CONTINUED_WITHIN_MS);
   const waiting = await retryTransient(() => answersLeftToOthers(ops, syncRun.definition.name, openSince), effects);
   if (waiting.length === 0) return;
-  const live = await retryTransient(() => liveLeases(ops, syncLease('')), effects);
-  // No other process works on an embedded warehouse.
-  const working = live.filter(({ holder }) => warehouse.kind === 'postgres' || !isOtherProcess(holder));
-  const names = new Set(working.map(({ name }) => name));
-  const left = waiting.filter(({ sync }) => !isLogRead(sync) && !names.has(syncLease(sync)));
+  const atWork = await syncsAtWork(warehouse, effects);
+  const left = waiting.filter(({ sync }) => !isLogRead(sync) && !atWork.has(sync));
   for (const [sync, answers] of Map.groupBy(left, (it) => it.sync)) {
     // With its lease taken, a sync of the config could not start meanwhile.
     const isKnown = config.syncs.some(({ name }) => name === sync);

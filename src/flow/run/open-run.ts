@@ -1,5 +1,6 @@
 /** The run of a sync: what earlier processes paid for, then the run itself, prepared and ready to execute. */
 import { syncBudget } from '../../control/budget/budget.ts';
+import { syncsAtWork } from '../../control/lease/syncs-at-work.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
 import { abandonMissing, type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
@@ -33,8 +34,9 @@ export interface RunStart {
 }
 
 /**
- * Stores the spooled answers of the sync, and returns the spools that cannot be found. Call it under the sync's lease, so
- * that no other process can spool more of them, and before planning: a plan made without these answers would buy them again.
+ * Stores the spooled answers of the sync, and those of syncs that no living process works on; returns the spools of the
+ * sync that cannot be found. Call it under the sync's lease, so that no other process can spool more of its answers, and
+ * before planning: a plan made without these answers would buy them again.
  */
 export async function recoverPaidAnswers(
   { warehouse, effects, spools }: Invocation,
@@ -42,7 +44,12 @@ export async function recoverPaidAnswers(
 ): Promise<readonly MissingSpools[]> {
   const ops = operationsOf(warehouse);
   const { name: sync } = definition;
-  for (const files of await spools.waiting()) await ingestSpooled(ops, files, { sync }, { ...effects, redactedBody });
+  const waiting = await spools.waiting();
+  const spooled = new Set(waiting.flatMap(({ answers }) => answers.map((it) => it.sync)));
+  const atWork = spooled.size > 0 ? await syncsAtWork(warehouse, effects) : new Set();
+  const due = [...spooled].filter((it) => it === sync || !atWork.has(it));
+  for (const files of waiting)
+    for (const each of due) await ingestSpooled(ops, files, { sync: each }, { ...effects, redactedBody });
   const { own } = spools;
   if (options.abandonSpool === true)
     await retryTransient(() => abandonMissing(ops, sync, { ...effects, ...(own && { own }) }), effects);

@@ -99,7 +99,7 @@ const setAside = ({ folder }: Spool, file: string): string =>
 
 /**
  * Stores a sync's spooled answers that the ledger knows, each once. The caller holds the lease of the sync, or of the
- * part that the answers belong to. Answers of another warehouse stay, with a notice.
+ * part that the answers belong to, or no living process does. Answers of another warehouse stay, with a notice.
  */
 export async function ingestSpooled(
   ops: Ops,
