@@ -10,16 +10,19 @@ import { copyEmbedded } from '../support/templates.ts';
 const MAIN = new URL('../../src/main.js', import.meta.url).pathname;
 const OPTIMIZED = /#(?<number>\d+) using TurboFan, took \d+ ms and (?<bytes>\d+) /g;
 
-it('no function takes more than 100 MB to optimize while status reads an embedded warehouse', async () => {
+it.each([
+  ['migrate', 'creates'],
+  ['status', 'reads'],
+])('no function takes more than 100 MB to optimize while %s %s an embedded warehouse', async (command, does) => {
   const { path: folder, remove } = await temporaryFolder();
   onTestFinished(remove);
   const config = join(folder, 'sluice.yaml');
-  await copyEmbedded(join(folder, '.sluice'));
+  if (does === 'reads') await copyEmbedded(join(folder, '.sluice'));
   await writeFile(
     config,
     'service: { url: "http://127.0.0.1:1", token: none }\nwarehouse: { url: "embedded:.sluice" }\nsyncs: { users: { endpoint: microblog.user, request: { user: a } } }\n',
   );
-  const args = ['--trace-wasm-compilation-times', MAIN, 'status', '--config', config];
+  const args = ['--trace-wasm-compilation-times', MAIN, command, '--config', config];
 
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 });
 

@@ -71,7 +71,8 @@ async function compiledWith<T>(settings: Settings, work: () => Promise<T>): Prom
 }
 
 async function open({ dataDir, createIn, isLogShort }: OpenOptions): Promise<PGlite> {
-  if (createIn !== undefined) await create(createIn, dataDir);
+  // A creation executes thousands of statements, enough to optimize the parser.
+  if (createIn !== undefined) await compiledWith(WITHOUT_OPTIMIZING, () => create(createIn, dataDir));
   const startParams = [...PGlite.defaultStartParams, ...(isLogShort === true ? SHORT_LOG : [])];
   const pglite = new BareDatabase({ dataDir, startParams });
   await pglite.waitReady;
