@@ -122,6 +122,17 @@ describe('budget.keep', () => {
     expect(run.error).toContain('the balance of 5 points less budget.keep');
   });
 
+  it('is held in a young log with the oldest row first', async () => {
+    const service = await pricedService({ price: ONE, points: 20, before: [], readingCost: 0, order: 'ascending' });
+    service.addRow({ points_left: 20 });
+    const warehouse = await open();
+    for (const _ of [1, 2, 3]) {
+      service.clock.advance(5000);
+      expect(only((await spend(service, warehouse, { budget: '{ keep: 10 }', refresh: true })).summary).exitCode).toBe(6);
+    }
+    expect(service.points()).toBe(10);
+  });
+
   it('counts what other programs spend meanwhile', async () => {
     const service = await pricedService({
       price: ONE,

@@ -98,8 +98,8 @@ export class RequestLogReader {
     if (!read.isUsable) return this.#resultOf(read);
     let newest = await this.#notePosition();
     this.#isKnown = true;
-    if (newest && this.#context.now().getTime() - newest.getTime() > RECENT_MS) {
-      // A log in ascending order has shown its beginning, so read on from there.
+    if (newest && (wantsBalance || this.#context.now().getTime() - newest.getTime() > RECENT_MS)) {
+      // A log in ascending order has shown its beginning, so read on from there. Only its end has the balance.
       read = await this.#readPages([logSince(newest)], MOST_PAGES, signal);
       newest = await this.#notePosition();
       this.#isKnown = read.isUsable && read.isWhole;
