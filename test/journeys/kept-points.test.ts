@@ -128,7 +128,9 @@ describe('budget.keep', () => {
     const warehouse = await open();
     for (const _ of [1, 2, 3]) {
       service.clock.advance(5000);
-      expect(only((await spend(service, warehouse, { budget: '{ keep: 10 }', refresh: true })).summary).exitCode).toBe(6);
+      expect(only((await spend(service, warehouse, { budget: '{ keep: 10 }', refresh: true })).summary).exitCode).toBe(
+        6,
+      );
     }
     expect(service.points()).toBe(10);
   });

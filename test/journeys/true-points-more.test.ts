@@ -9,13 +9,28 @@ import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
+import {
+  type LoggedRow,
+  type PricedOptions,
+  type PricedService,
+  pricedService,
+  rowOf,
+  spend,
+} from './priced-service.ts';
 
 const TEN: PricedOptions['price'] = () => 10;
 const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: false } as unknown as Parameters<
   typeof summaryText
 >[1];
 const without = (row: LoggedRow): LoggedRow => ({ ...row, response_request_id: null });
+/** As on a real machine, time passes between any two steps. */
+const tickingFrom = (service: PricedService): PricedService => {
+  const now = (): Date => {
+    service.clock.advance(1);
+    return service.clock.now();
+  };
+  return { ...service, clock: { ...service.clock, now } };
+};
 
 describe('points', () => {
   const open = embeddedWarehouses();
@@ -37,6 +52,33 @@ describe('points', () => {
     expect(small).toMatchObject({ exitCode: 6 });
     expect(small.error).toContain('the next request can cost 10');
     expect(service.calls()).toBe(before);
+  });
+
+  it('of later runs are confirmed too by a log without identifiers, and a limit holds when the price has risen', async () => {
+    const service = await pricedService({
+      price: (nth) => (nth <= 18 ? 1 : 10),
+      row: without,
+      onCall: (_, it) => it.clock.advance(30),
+    });
+    const ticking = tickingFrom(service);
+    const warehouse = await open();
+    const run = async (budget: string) =>
+      only((await spend(ticking, warehouse, { budget, inputs: 9, inFlight: 2 })).summary);
+    const charged = async () =>
+      select(
+        warehouse,
+        "select run_id, sum(charged)::int as points from sluice_ops.requests where sync = 'users' group by 1 order by 1",
+      );
+    expect(await run('{ per_run: 50 }')).toMatchObject({ points: 9, unverified: { requests: 0 } });
+    service.clock.advance(3000);
+
+    expect(await run('{ per_run: 50 }')).toMatchObject({ points: 9, unverified: { requests: 0 } });
+    expect(await charged()).toMatchObject([{ points: 9 }, { points: 9 }]);
+    service.clock.advance(3000);
+
+    const before = service.spent();
+    expect(await run('{ per_run: 20 }')).toMatchObject({ exitCode: 6, unverified: { requests: 0 } });
+    expect(service.spent() - before).toBeLessThanOrEqual(20 + 2 * 10);
   });
 
   it('of interrupted runs whose price rose count against a limit per day, also for another sync', async () => {
@@ -235,14 +277,12 @@ describe('points', () => {
         row: without,
         onCall: (_, it) => it.clock.advance(callMs),
       });
-      // As on a real machine, time passes between any two steps.
-      const now = (): Date => {
-        service.clock.advance(1);
-        return service.clock.now();
-      };
-      const ticking = { ...service, clock: { ...service.clock, now } };
 
-      const { summary } = await spend(ticking, await open(), { budget: '{ per_run: 120 }', inputs: 40, inFlight: 4 });
+      const { summary } = await spend(tickingFrom(service), await open(), {
+        budget: '{ per_run: 120 }',
+        inputs: 40,
+        inFlight: 4,
+      });
 
       expect(only(summary)).toMatchObject({ exitCode: 6, points: 119, unverified: { requests: 0 } });
       expect(service.spent()).toBe(119);

@@ -108,7 +108,7 @@ export async function ledgerRowsIn(warehouse: Warehouse) {
         `insert into sluice.fact_request_costs (id, cost, is_paid, endpoint, plan, started_at, duration, response_status_code, response_count, response_request_id,
            _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
          values (${text(id)}, ${cost}, ${isPaid}, ${text(endpoint)}, 'p', ${instant(it.at)}, ${isComplete ? 0.1 : null}, ${isComplete ? status : null},
-           ${isComplete ? count : null}, ${text(identifier)}, now(), now(), ${runId}, 0, '', '') returning id`,
+           ${isComplete ? count : null}, ${text(identifier)}, ${instant(it.at)}, now(), ${runId}, 0, '', '') returning id`,
       );
       return id;
     },

@@ -19,7 +19,11 @@ import { type CandidateEvent, CandidateSweep, type MatchChange } from './candida
 /** Number of events that are read at a time. About a third are log rows, and their matches are written together. */
 const EVENTS_AT_A_TIME = 5000;
 
-const isCertain = sql`m.match_kind in ('identifier', 'in_order')`;
+/**
+ * SQL condition that a match stays. A row that left the log after it was matched and is read again is still of that
+ * request, see `deleteReadRows`; a row that is not there now is undefined here.
+ */
+const isCertain = sql`(m.match_kind in ('identifier', 'in_order') or m.match_kind = 'only_candidate' and m.matched_at < c._first_seen_at)`;
 
 /**
  * Matches the remaining rows and requests since an instant. Earlier such matches that no longer hold are removed.
@@ -87,7 +91,7 @@ async function removeMatchesOfOtherRows(
 /** SQL for the times in which the attempts of requests since an instant may be logged: one row for each attempt. */
 function spansSince(database: ReconcileDb, { offsetMs }: LogIdentifiers, since: Date | undefined): RawBuilder<unknown> {
   const tables = reconcileTables(database);
-  const { answers, lostAnswers, matches } = tables;
+  const { log, answers, lostAnswers, matches } = tables;
   const after = (ms: number) => sql`${(offsetMs ?? 0) + ms}::float8 * interval '1 millisecond'`;
   const tolerance = toleranceMs({ offsetMs });
   return sql`(
@@ -96,7 +100,10 @@ function spansSince(database: ReconcileDb, { offsetMs }: LogIdentifiers, since: 
       greatest(t.sent_at, least(t.ended_at, t.sent_at + coalesce((r.sent_body ->> 'timeout')::float8, 300) * interval '1 second'))
         + ${after(tolerance)} as ends_at
     from ${requestsSince(tables, since)} r
-    cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and ${isCertain}) certain
+    cross join lateral (
+      select count(*) as rows from ${matches} m left join ${log} c on c.id = m.log_id
+      where m.request_id = r.id and ${isCertain}
+    ) certain
     left join ${answers} a on a.id = r.answer_id
     cross join lateral (
       select r.sent_at, a.received_at as ended_at
