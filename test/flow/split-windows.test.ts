@@ -144,6 +144,8 @@ describe('a window of days', () => {
     scene.clock.advance(HOUR_MS);
     const second = only(await scene.sync(config));
     expect(second).toMatchObject({ exitCode: 0, state: 'complete', planned: 1, fresh: 1, sent: 0 });
+    const row = `select planned::int, fresh::int from sluice.sync_runs where run_id = ${second.runId}`;
+    expect(await select(scene.warehouse, row)).toEqual([{ planned: 1, fresh: 1 }]);
     expect(days(scene)).toEqual([]);
 
     expect(first.sent).toBeGreaterThan(0);

@@ -57,7 +57,14 @@ export async function concludeRun(
   await recordFullAnswersWithFailedParts(ops, input.run);
   await recordFormerSlices(ops, input);
   await resolveReplaced(ops, [input.run.sync], effects.now());
-  const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
+  const counters = await readRunCounters(ops, input.run.id);
+  const totals = {
+    ...counters,
+    // The ledger has no requests for the days that stored answers cover.
+    planned: counters.planned + input.covered,
+    fresh: counters.fresh + input.covered,
+    unreadable: unread.requests,
+  };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = await earlierBounds(ops, input);
   const walkGaps = paging.by === 'cursor' ? await walkGapsText(ops, input.run.id) : undefined;
@@ -71,8 +78,6 @@ export async function concludeRun(
     runId: input.run.id,
     continued: input.run.continued,
     ...totals,
-    planned: totals.planned + input.covered,
-    fresh: totals.fresh + input.covered,
     ...end,
     ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input) }),
     ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
