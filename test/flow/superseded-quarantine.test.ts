@@ -63,4 +63,11 @@ syncs:
     expect(await scene.replay()).toMatchObject({ answers: 3, quarantined: 2 });
     expect(await openIn(scene)).toEqual(['others 1']);
   });
+
+  it('stays resolved after a rebuild of the tables', async () => {
+    const { scene, answered } = await sceneAfter([post('1'), BROKEN]);
+    expect(await answered({ body: [post('1')] })).toEqual(['others 1']);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ answers: 3, quarantined: 2 });
+    expect(await openIn(scene)).toEqual(['others 1']);
+  });
 });

@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.ts';
 import { assertLease, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
 import { recordDeletion } from '../../ledger/log-reads.ts';
+import { resolveReplaced } from '../../ledger/quarantine.ts';
 import { recordReadSlices } from '../../ledger/failures/unreadable-answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -116,6 +117,8 @@ async function putInPlace(
       for (const { lease } of held) await assertLease(ops, lease);
       const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
       await recordLoads(ops, loads, now());
+      // The loads opened the entries again that later answers replaced.
+      await resolveReplaced(ops, [...new Set(rejecting.map(({ answer }) => answer.sync))], now());
       await recordReadSlices(ops, reparsedSlices(rejecting));
       // No stored answer of a log read was loaded, so its rows go.
       await recordDeletion({ db: tx, ops: warehouse.ops }, now());
