@@ -62,7 +62,7 @@ export async function prune(
   const due = await retryTransient(() => countPrunable(ops, limits), effects);
   const summary = { dryRun, before: before.toISOString() };
   if (dryRun) {
-    const requests = await retryTransient(() => countSpentRequests(ops, before), effects);
+    const requests = await retryTransient(() => countSpentRequests(ops, limits), effects);
     return { exitCode: EXIT.complete, ...summary, ...due, requests };
   }
   const sums = { answers: 0, bytes: 0, requests: 0 };

@@ -180,9 +180,10 @@ const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
 
 /**
  * Requests of ended runs that no total counts: never sent, so that they cost nothing and have no row in the log; not
- * the last outcome of their question; without follow-up requests.
+ * the last outcome of their question; without follow-up requests. With `due`, those that have no more use once the
+ * bodies that these limits allow to remove are gone.
  */
-const spentRequests = (ops: Ops, before: Date) =>
+const spentRequests = (ops: Ops, before: Date, due?: PruneLimits) =>
   ops
     .selectFrom('requests as r')
     .where('r.state', 'in', ['fresh', 'abandoned'])
@@ -226,15 +227,20 @@ const spentRequests = (ops: Ops, before: Date) =>
               .selectFrom('answers as b')
               .select('b.id')
               .whereRef('b.id', '=', 'r.answer_id')
-              .where('b.body', 'is not', null),
+              .where('b.body', 'is not', null)
+              .$if(due !== undefined, (all) =>
+                all.where('b.id', 'not in', prunable(ops, due as PruneLimits).select('a.id')),
+              ),
           ),
         ),
       ]),
     );
 
-/** Returns how many rows of the ledger retention would delete. */
-export async function countSpentRequests(ops: Ops, before: Date): Promise<number> {
-  const row = await spentRequests(ops, before).select(sql<string>`count(*)`.as('rows')).executeTakeFirstOrThrow();
+/** Returns how many rows of the ledger retention would delete after it removed bodies. */
+export async function countSpentRequests(ops: Ops, limits: PruneLimits): Promise<number> {
+  const row = await spentRequests(ops, limits.before, limits)
+    .select(sql<string>`count(*)`.as('rows'))
+    .executeTakeFirstOrThrow();
   return Number(row.rows);
 }
 
