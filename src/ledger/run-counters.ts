@@ -19,7 +19,7 @@ export const ZERO_COUNTERS = {
   unchanged: 0,
   superseded: 0,
   quarantined: 0,
-  /** Inputs whose entity the service does not know. */
+  /** Inputs whose entity the service does not know, by their answer, also a stored one that serves the input. */
   missing: 0,
   /** Inputs that failed permanently. */
   failed: 0,

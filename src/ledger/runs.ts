@@ -236,12 +236,20 @@ export async function readRunCounters(ops: Ops, runId: string): Promise<RunCount
       count("state = 'fresh'").as('fresh'),
       sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
       count('attempts > 0').as('asked'),
-      count("state = 'missing'").as('missing'),
       count("state = 'failed'").as('failed'),
       count("state in ('in_doubt', 'sent')").as('inDoubt'),
       count(sql`state = 'planned' or (state = 'skipped' and not ${isSplit('requests')})`).as('left'),
       total('points'),
     ])
+    .select((eb) => {
+      const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.id', '=', 'requests.answer_id');
+      // A stored answer that serves an input may say so too.
+      const isKnown = eb.and([eb('state', '=', 'fresh'), eb.exists(answer.where('a.status', '=', '412'))]);
+      return eb.fn
+        .countAll<string>()
+        .filterWhere(eb.or([eb('state', '=', 'missing'), isKnown]))
+        .as('missing');
+    })
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
   // By request, since the answers of all runs would be read to find those of one.

@@ -1,6 +1,6 @@
 /** Evaluates one check: what it found, what is allowed, and whether that fits. */
 import type { CheckRule } from '../../config/checks.ts';
-import { countKnownMissing, newestDataAt, receivedBefore } from '../../ledger/checks/check-facts.ts';
+import { newestDataAt, receivedBefore } from '../../ledger/checks/check-facts.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { countRows } from '../../warehouse/connect/query.ts';
 import { refreshHash } from '../prepare/plan-hash.ts';
@@ -87,7 +87,7 @@ async function readGaps(run: CheckedRun): Promise<Omit<Finding, 'allowed'>> {
     truncated: counters.truncated - Math.min(counters.truncated, unread.requests) + (await earlierBounds(ops, run)),
     unreadable: unread.requests,
     failed: counters.failed - unread.failing,
-    missing: counters.missing + (await countKnownMissing(ops, run.run.id)),
+    missing: counters.missing,
     'not sent': counters.left,
   };
   const found = Object.values(gaps).reduce((sum, count) => sum + count, 0);

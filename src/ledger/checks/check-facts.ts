@@ -54,16 +54,3 @@ export async function newestDataAt(
   const times = [await newest('sync'), await newest('run')].flatMap((it) => it?.received_at ?? []);
   return times.toSorted((a, b) => b.getTime() - a.getTime())[0];
 }
-
-/** Counts the inputs of a run that a stored answer serves and that the service did not know then. */
-export async function countKnownMissing(ops: Ops, runId: string): Promise<number> {
-  const row = await ops
-    .selectFrom('requests as r')
-    .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .select(sql<string>`count(*)`.as('missing'))
-    .where('r.run_id', '=', runId)
-    .where('r.state', '=', 'fresh')
-    .where('a.status', '=', '412')
-    .executeTakeFirstOrThrow();
-  return Number(row.missing);
-}
