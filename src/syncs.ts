@@ -4,6 +4,7 @@ import type { Config, SyncDefinition } from './config/definition.ts';
 import { invocationBudget } from './control/budget/budget.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
 import { openStatistics } from './flow/run/analyze-tables.ts';
+import { chargedSummaries } from './flow/run/charged-summaries.ts';
 import { notStartedSummary, stoppedSummary, worstExitCode } from './flow/run/failed-summary.ts';
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
@@ -69,7 +70,8 @@ export async function runSyncs(
     await invocation.close();
   }
   await statistics.finish(signal);
-  return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
+  const charged = await chargedSummaries(warehouse, syncs);
+  return { exitCode: worstExitCode(syncs), syncs: charged, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
 /** The syncs to run, parents first, once the database has accepted their queries. */

@@ -30,6 +30,21 @@ let ids = 0;
 const newIds = (): string => `00000000-0000-4000-9000-${String((ids += 1)).padStart(12, '0')}`;
 
 anyWarehouse('prices', (open) => {
+  it('that a later sync of the log shows are those of the summary and of the runs', async () => {
+    const scene = await sceneIn(await open(), { respond, ...SEVEN });
+    const config = `${groups(NAMES)}  costs: { endpoint: token.requests, after: [groups] }\n`;
+
+    const { syncs } = await scene.sync(config);
+
+    expect(charged(scene)).toBe(56);
+    expect(syncs).toMatchObject([
+      { sync: 'groups', points: 56 },
+      { sync: 'costs', points: 0 },
+    ]);
+    const runs = 'select sync, points::int as points from sluice.sync_runs order by run_id';
+    expect(await select(scene.warehouse, runs)).toEqual(syncs.map(({ sync, points }) => ({ sync, points })));
+  });
+
   it('that the log teaches replace the guess in the next run’s quote, and the quote holds', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const first = only(await scene.sync(groups(NAMES)));
