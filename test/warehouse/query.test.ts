@@ -61,6 +61,13 @@ eachWarehouse('a query', (open, kind) => {
     await expect(readOnlyQuery(warehouse, statement, { mostRows: 2 })).rejects.toMatchObject({ exitCode: 2, message });
   });
 
+  it.each([{}, { mostRows: 2 }])('refuses a parameter, which nothing gives a value, with %j', async (options) => {
+    await expect(readOnlyQuery(warehouse, 'select $1::int', options)).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'The query has a parameter such as $1, to which nothing gives a value.',
+    });
+  });
+
   it('gives every column a name of its own, whatever it is called', async () => {
     const { columns, rows } = await readOnlyQuery(warehouse, 'select 1 as a, 2 as a, 3 as a_2, 4 as "__proto__"');
     expect(columns).toEqual(['a', 'a_2', 'a_2_2', '__proto__']);

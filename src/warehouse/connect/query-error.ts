@@ -7,6 +7,9 @@ import { SQL_STATE } from '../sql/sql-states.ts';
 const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
 const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';
 
+/** The statement has a parameter. The code is that of a broken protocol, which may pass. */
+const UNBOUND = /bind message supplies/;
+
 /** A code of the server. Other codes are of the connection. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -18,7 +21,7 @@ export function toQueryError(error: unknown, { timeoutMs }: { readonly timeoutMs
   if (error instanceof SluiceError) return error;
   const code = errorCode(error);
   const { message, hint } = error as { message: string; hint?: string };
-  const isStatementFault = SQLSTATE.test(code ?? '') && !isOfDatabase(error);
+  const isStatementFault = UNBOUND.test(message) || (SQLSTATE.test(code ?? '') && !isOfDatabase(error));
   if (code === undefined && !isOfDatabase(error)) return error;
   if (code === SQL_STATE.queryCanceled) {
     const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
@@ -50,6 +53,7 @@ export function toQueryError(error: unknown, { timeoutMs }: { readonly timeoutMs
 /** Rewrites messages about the cursor and the protocol, which the user did not write. */
 function inPlainWords(message: string): string {
   if (message.includes('multiple commands')) return 'The query contains several statements; allowed is one.';
+  if (UNBOUND.test(message)) return 'The query has a parameter such as $1, to which nothing gives a value.';
   if (message.includes('data-modifying'))
     return 'The query would change data: it has a data-modifying statement in WITH.';
   return message;
