@@ -184,6 +184,19 @@ describe('prune', () => {
       /^0 bodies of .* were deleted/,
     );
   });
+
+  it('leaves entries of the quarantine, which say that their item is gone', async () => {
+    await execute(
+      database.url,
+      `insert into sluice_ops.quarantine (answer_id, sync, endpoint, resource, position, pointer, reason, created_at, resolved_at)
+        select id, sync, endpoint, 'PronetGroup', 0, '/0', 'no key', now(), now() from sluice_ops.answers
+        where pruned_at is not null limit 1`,
+    );
+    const [entry] = await rowsOf('select entry_id from quarantined_items');
+    const shown = await sluice(['quarantine', 'show', String(entry?.['entry_id'])]);
+    expect(shown.code).toBe(0);
+    expect(shown.out).toMatch(/\nThe body of the answer was removed, by sluice prune or sluice forget\.\n$/);
+  });
 });
 
 it.each([

@@ -76,6 +76,8 @@ function listText(entries: readonly QuarantineEntry[], { out }: Context): string
   return listed + more;
 }
 
+const REMOVED = 'The body of the answer was removed, by sluice prune or sluice forget.\n';
+
 async function showOne(context: Context, warehouse: Warehouse, isCreated: boolean, id: string): Promise<number> {
   const [{ showQuarantine }, { itemAt }] = await Promise.all([
     import('../../ledger/quarantine.ts'),
@@ -87,12 +89,9 @@ async function showOne(context: Context, warehouse: Warehouse, isCreated: boolea
       next: 'Run sluice quarantine list for the entries.',
     });
   }
-  const item = found.answer === undefined ? null : itemAt(found.answer.body, found.entry.pointer);
-  show(
-    context,
-    'quarantine-show/1',
-    { ...found.entry, item },
-    () => `${listText([found.entry], context)}${asJson(item)}`,
-  );
+  const { entry, answer } = found;
+  const item = answer === undefined ? null : itemAt(answer.body, entry.pointer);
+  const itemText = answer === undefined ? REMOVED : asJson(item);
+  show(context, 'quarantine-show/1', { ...entry, item }, () => `${listText([entry], context)}${itemText}`);
   return EXIT.complete;
 }
