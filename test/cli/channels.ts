@@ -6,7 +6,12 @@ export interface KeptChannel extends Channel {
 }
 
 /** A terminal of that width, or no terminal when no width is given. */
-export function keptChannel(columns?: number, color = false, isOpen?: () => boolean): KeptChannel {
+export function keptChannel(
+  columns?: number,
+  color = false,
+  isOpen?: () => boolean,
+  onWrite?: (text: string) => void,
+): KeptChannel {
   let written = '';
   return {
     isTerminal: columns !== undefined,
@@ -15,6 +20,7 @@ export function keptChannel(columns?: number, color = false, isOpen?: () => bool
     ...(isOpen && { isOpen }),
     write: (text) => {
       written += text;
+      onWrite?.(text);
     },
     text: () => written,
   };

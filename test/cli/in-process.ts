@@ -10,12 +10,14 @@ export interface InProcessOptions {
   /** The working folder while the command runs (default: that of the test). No other command may run meanwhile. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
+  readonly input?: string | Readable;
   /** The answers of the person at the terminal, in order; absent, there is no terminal. */
   readonly answers?: readonly string[];
   /** Width of the terminals that both streams are; absent, they are none. */
   readonly columns?: number;
   readonly color?: boolean;
+  /** Receives what is written to standard output at once. */
+  readonly onOut?: (text: string) => void;
   /** Whether the reader of standard output is still there; absent, it is. */
   readonly isOpen?: () => boolean;
   readonly signal?: AbortSignal;
@@ -41,9 +43,17 @@ export async function runInProcess(words: readonly string[], options: InProcessO
 }
 
 async function runHere(words: readonly string[], options: InProcessOptions): Promise<Ran> {
-  const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
+  const {
+    env = {},
+    input = '',
+    onOut,
+    answers,
+    columns,
+    color = false,
+    signal = new AbortController().signal,
+  } = options;
   const { now, processNow = now ?? (() => new Date()) } = options;
-  const [out, err] = [keptChannel(columns, color, options.isOpen), keptChannel(columns, color)];
+  const [out, err] = [keptChannel(columns, color, options.isOpen, onOut), keptChannel(columns, color)];
   const left = [...(answers ?? [])];
   const ask = (question: string): Promise<string> => {
     err.write(question);
@@ -56,7 +66,7 @@ async function runHere(words: readonly string[], options: InProcessOptions): Pro
     cwd: process.cwd(),
     out,
     err,
-    input: Readable.from([input]),
+    input: typeof input === 'string' ? Readable.from([input]) : input,
     ask: answers && ask,
     redactor: createRedactor(secretsIn(env)),
     signal,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
-import { McpClient } from './client.ts';
+import { connect, McpClient, serverHere, startServer } from './client.ts';
 import { type McpScene, openMcpScene } from './scene.ts';
 
 let database: FreshDatabase;
@@ -58,8 +58,10 @@ describe('a message that is not valid', () => {
 });
 
 describe('the session', () => {
+  const started = () => startServer([], { cwd: scene.folder, env: scene.env });
+
   it('can be of the revision without a handshake', async () => {
-    const client = new McpClient([], { cwd: scene.folder, env: scene.env });
+    const client = new McpClient(serverHere([], scene.env));
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
@@ -75,16 +77,17 @@ describe('the session', () => {
   });
 
   it('ends with its input or a signal, with nothing but messages on standard output', async () => {
-    const ended = await (await scene.serve()).end();
+    const ended = await (await connect(started())).client.end();
     expect(ended.code).toBe(0);
     for (const line of ended.out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc', '2.0');
-    const { server } = await scene.serve();
+    const server = started();
+    await connect(server);
     server.child.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ code: 143 });
   });
 
   it('ends with its input although a statement runs', async () => {
-    const client = await scene.serve();
+    const { client } = await connect(started());
     client.request('tools/call', { name: 'query', arguments: { sql: 'select pg_sleep(600)' } });
     expect(await client.end()).toMatchObject({ code: 0, err: expect.not.stringContaining('bug') });
   });

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
-import { connect, type McpClient } from './client.ts';
+import { connect, type McpClient, serverHere, startServer } from './client.ts';
 import { CONFIG, type McpScene, openMcpScene, TOKEN } from './scene.ts';
 
 const READING = ['query', 'status', 'costs', 'plan', 'quarantine', 'tables', 'describe_table', 'endpoints'];
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 describe('the tools of sluice mcp', () => {
   it('are read-only by default, each with a description and schemas', async () => {
-    const { client, about } = await connect([], { cwd: scene.folder, env: scene.env });
+    const { client, about } = await connect(startServer([], { cwd: scene.folder, env: scene.env }));
     const { tools } = await client.result<{ readonly tools: readonly ListedTool[] }>('tools/list');
     expect(tools.map(({ name }) => name)).toEqual(READING);
     for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
@@ -213,7 +213,7 @@ describe('the tool query', () => {
 
 describe('the messages of sluice mcp', () => {
   it('contain no secret, also if an answer, an argument or an address has it', async () => {
-    const client = await scene.serve('--verbose');
+    const { client } = await connect(startServer(['--verbose'], { cwd: scene.folder, env: scene.env }));
     const { rows } = await client.data<Rows>('query', { sql: 'select * from pronet_groups order by urn_value' });
     expect(JSON.stringify(rows[1])).toContain('token [');
     for (const name of ['status', 'costs', 'plan', 'quarantine']) await client.data(name);
@@ -229,7 +229,7 @@ describe('the messages of sluice mcp', () => {
 
   it('contain no password of the database, also if it cannot be reached', async () => {
     const env = { ...scene.env, DATABASE_URL: 'postgres://user:canary-p%40ss@127.0.0.1:9/none' };
-    const { client } = await connect(['--verbose'], { cwd: scene.folder, env });
+    const { client } = await connect(serverHere(['--verbose'], env));
     expect(await client.refusal('status')).toMatch(/\(exit code 5: transient; retryable\)$/);
     const { out, err } = await client.end();
     expect(out + err).not.toContain('canary');
@@ -248,8 +248,8 @@ describe('an embedded warehouse', () => {
     (await client.data<Rows>('query', { sql: 'select count(*) as n from pronet_groups' })).rows;
 
   it('that is empty stays empty: a plan says what to run first', async () => {
-    const { folder: cwd, env } = embedded;
-    const { client } = await connect([], { cwd, env: { ...env, DATABASE_URL: `embedded:${join(cwd, 'empty')}` } });
+    const env = { ...embedded.env, DATABASE_URL: `embedded:${join(embedded.folder, 'empty')}` };
+    const { client } = await connect(startServer([], { cwd: embedded.folder, env }));
     expect(await client.refusal('plan')).toContain(
       'The warehouse is empty, and this command does not change its schema.',
     );
@@ -259,7 +259,7 @@ describe('an embedded warehouse', () => {
   });
 
   it('is free between calls, so other commands can write it', { timeout: 120_000 }, async () => {
-    const client = await embedded.serve();
+    const { client } = await connect(startServer([], { cwd: embedded.folder, env: embedded.env }));
     expect(await rowsOf(client)).toEqual([{ n: 0 }]);
     expect(await embedded.sluice('sync', 'groups')).toMatchObject({ code: 0 });
     expect(await rowsOf(client)).toEqual([{ n: 3 }]);
@@ -272,8 +272,9 @@ describe('an embedded warehouse', () => {
     timeout: 120_000,
   }, async () => {
     const { folder: cwd, env } = embedded;
-    const { client } = await connect([], { cwd, env, node: ['--import', SPIED_THREAD] });
-    const started = client.server.said('err', 'the long statement was sent');
+    const server = startServer([], { cwd, env, node: ['--import', SPIED_THREAD] });
+    const { client } = await connect(server);
+    const started = server.said('err', 'the long statement was sent');
     const endless = { name: 'query', arguments: { sql: 'select count(*) from generate_series(1, 100000000000)' } };
     const { id } = client.request('tools/call', endless);
     await started;

@@ -1,4 +1,4 @@
-/** A folder with a config, a sandbox and a filled warehouse, for tests that start `sluice mcp` there. */
+/** A folder with a config, a sandbox and a filled warehouse, for tests of `sluice mcp`. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RespondRequest, Responded } from '../../src/sandbox/options.ts';
@@ -6,7 +6,7 @@ import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { runInProcess } from '../cli/in-process.ts';
 import { type Ran, temporaryFolder } from '../cli/program-run.ts';
 import { SMALL } from '../flow/scene.ts';
-import { connect, type McpClient } from './client.ts';
+import { connect, type McpClient, serverHere } from './client.ts';
 
 export const TOKEN = 'canary-token-7f3a9c';
 
@@ -26,7 +26,7 @@ export interface McpScene {
   respond: (request: RespondRequest) => Responded | undefined | Promise<Responded | undefined>;
   /** Runs another command in the folder. */
   readonly sluice: (...words: string[]) => Promise<Ran>;
-  /** Starts a server for the current test. */
+  /** Connects to a server for the current test, in its process. */
   readonly serve: (...words: string[]) => Promise<McpClient>;
   /** Requests for data that reached the sandbox. */
   readonly bought: () => number;
@@ -54,7 +54,7 @@ export async function openMcpScene(databaseUrl: (folder: string) => string): Pro
     env,
     respond: () => undefined,
     sluice: (...words) => runInProcess(words, { env }),
-    serve: async (...words) => (await connect(words, { cwd: folder, env })).client,
+    serve: async (...words) => (await connect(serverHere(words, env))).client,
     bought: () => sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests').length,
     close: async () => {
       await sandbox.close();

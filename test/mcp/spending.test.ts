@@ -1,9 +1,9 @@
 /** The tool that spends: only on request, under a cap for the life of the server, and with a clean end. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../cli/program-run.ts';
 import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
+import { connect, startServer } from './client.ts';
 import { type McpScene, openMcpScene } from './scene.ts';
 
 const SOON = { timeout: 30_000, interval: 50 };
@@ -46,12 +46,12 @@ describe('the flags of sluice mcp', () => {
     [['--allow-sync'], 'mcp: --allow-sync requires --max-points'],
     [['--allow-sync', '--max-points', '0'], 'mcp: --max-points: found "0", allowed is a whole number, 1 or more'],
   ])('%j are refused', async (words, message) => {
-    const { code, out, err } = await run(['mcp', ...words], { cwd: scene.folder, env: scene.env });
+    const { code, out, err } = await scene.sluice('mcp', ...words);
     expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringContaining(message) });
   });
 
   it('name a config that is wrong before anything is served', async () => {
-    const { code, out } = await run(['mcp', '--config', 'none.yaml'], { cwd: scene.folder, env: scene.env });
+    const { code, out } = await scene.sluice('mcp', '--config', 'none.yaml');
     expect([code, out]).toEqual([2, '']);
   });
 });
@@ -173,15 +173,16 @@ describe('the end of sluice mcp', () => {
   });
 
   it('comes with SIGTERM, after the answer in flight is stored', async () => {
-    const client = await scene.serve(...allowing(10));
+    const server = startServer(allowing(10), { cwd: scene.folder, env: scene.env });
+    const { client } = await connect(server);
     const { arrived, release } = holdAnswers(scene);
     client.request('tools/call', { name: 'sync', arguments: { names: ['groups'] } });
     await arrived;
-    const announced = client.server.said('err', 'SIGTERM: ending in order');
-    client.server.child.kill('SIGTERM');
+    const announced = server.said('err', 'SIGTERM: ending in order');
+    server.child.kill('SIGTERM');
     await announced;
     release();
-    expect(await client.server.ended).toMatchObject({ code: 143 });
+    expect(await server.ended).toMatchObject({ code: 143 });
     const { out } = await scene.sluice('status', '--json');
     expect(JSON.parse(out)).toMatchObject({ syncs: [{ sync: 'groups', state: 'interrupted', open: 2, inDoubt: 0 }] });
   });
@@ -196,7 +197,7 @@ describe('a sync on an embedded warehouse', () => {
   afterEach(() => embedded.close());
 
   it('can be watched by calls that read', { timeout: 120_000 }, async () => {
-    const client = await embedded.serve(...allowing(10));
+    const { client } = await connect(startServer(allowing(10), { cwd: embedded.folder, env: embedded.env }));
     const { arrived, release } = holdAnswers(embedded);
     const syncing = client.data<SyncResult>('sync', { names: ['groups'] });
     await arrived;
