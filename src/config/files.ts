@@ -80,7 +80,7 @@ export async function readConfigFiles(
       if (found.length === 0)
         report(
           item.span,
-          `include is ${JSON.stringify(item.text)}, which matches no file in ${resolve(dirname(file))}`,
+          `include is ${JSON.stringify(item.text)}, which matches no file in ${resolve(dirname(file))}; allowed are paths and patterns relative to this folder`,
         );
       for (const included of found) {
         const cycle = through.slice(through.indexOf(resolve(included)));

@@ -1,7 +1,8 @@
 /** Finds the config file of a command. */
 
 /**
- * The path from `--config`, else from `SLUICE_CONFIG`, else `sluice.yaml` if it exists, else the shipped quickstart.
+ * The path from `--config`, else from `SLUICE_CONFIG`, else `sluice.yaml`, else the shipped quickstart. If neither file
+ * exists, it is `sluice.yaml`, because an error should name the file that a user would create.
  */
 export function configPath(
   flag: string | undefined,
@@ -11,5 +12,5 @@ export function configPath(
   const named = env['SLUICE_CONFIG'] ?? '';
   if (flag !== undefined) return flag;
   if (named !== '') return named;
-  return exists('sluice.yaml') ? 'sluice.yaml' : 'configs/quickstart.yaml';
+  return !exists('sluice.yaml') && exists('configs/quickstart.yaml') ? 'configs/quickstart.yaml' : 'sluice.yaml';
 }

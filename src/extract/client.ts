@@ -94,7 +94,8 @@ export function openClient(options: ClientOptions): Client {
     );
     if (!end.isComplete) {
       const reason = reasonOf(end, { deadlineMs, maxBodyBytes });
-      if (!end.sent) return { kind: 'not_sent', reason };
+      // An unset variable gives another address than the user expects, so the reason names it.
+      if (!end.sent) return { kind: 'not_sent', reason: end.cause === 'stopped' ? reason : `${reason} (${origin})` };
       return lost(reason, end.status, isTooLarge(end));
     }
     const receivedAt = options.now();

@@ -142,7 +142,7 @@ async function openFile(
     } catch (cause) {
       if (cause instanceof InputFormatError) throw cause;
       throw fail(
-        `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); allowed is a readable file, with a path relative to the config's folder`,
+        `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); allowed is a readable file, with a path relative to the folder of the config file that names it`,
         cause,
       );
     }

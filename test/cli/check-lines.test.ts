@@ -47,3 +47,11 @@ it('each check is a line with its word, what was found and what is allowed, and 
     ].join('\n'),
   );
 });
+
+it('the names are aligned if the number of rows is long', () => {
+  const failed = check({ name: 'b', status: 'fail', found: 12_063, message: '12063 rows' });
+  expect(checkLines([check({}), failed], keptChannel()).slice(0, 2)).toEqual([
+    'PASS        groups.a  0 rows\n',
+    'FAIL 12063  groups.b  12063 rows; allowed: no rows\n',
+  ]);
+});

@@ -182,11 +182,9 @@ describe('without syncs', () => {
       syncs: null,
       links: null,
       config: null,
-      note: 'there is no config (configs/quickstart.yaml)',
+      note: 'there is no config (sluice.yaml)',
     });
-    expect(await textOf('pronet_users')).toMatch(
-      /\n\nsyncs are left out: there is no config \(configs\/quickstart\.yaml\)\n$/,
-    );
+    expect(await textOf('pronet_users')).toMatch(/\n\nsyncs are left out: there is no config \(sluice\.yaml\)\n$/);
   });
 
   it('the output says that a config has none', async () => {

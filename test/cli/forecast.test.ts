@@ -146,7 +146,10 @@ describe('the forecast of the schedules', () => {
   });
 
   it.each([
-    [['--for', '400d'], '--for is "400d"; allowed is a time up to 2027-05-05'],
+    [
+      ['--for', '400d'],
+      '--for is "400d"; allowed is a future duration with a unit, such as 30d, that ends by 2027-05-05',
+    ],
     [['--for', 'soon'], '--for is "soon"'],
     [['--until', '2026-05-03'], '--until is 2026-05-03'],
     [['--for', '3d', '--refresh', 'groups'], '--refresh, names of syncs cannot be combined with --for'],

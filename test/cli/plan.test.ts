@@ -131,4 +131,10 @@ describe('a plan', () => {
   it('without an input has nothing to send, and no next step', async () => {
     expect((await planned('', ['schools'])).slice(2)).toEqual(['Nothing to send: there are no inputs.']);
   });
+
+  it('with --failed says that nothing failed', async () => {
+    expect((await planned('', ['people', '--failed'])).slice(2)).toEqual([
+      'Nothing to send: nothing failed in the last runs.',
+    ]);
+  });
 });

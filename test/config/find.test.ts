@@ -4,6 +4,7 @@ import { configPath } from '../../src/config/find.ts';
 
 const all = () => true;
 const none = () => false;
+const onlyQuickstart = (path: string) => path === 'configs/quickstart.yaml';
 
 describe('the config file', () => {
   it.each([
@@ -11,7 +12,8 @@ describe('the config file', () => {
     ['the variable', undefined, { SLUICE_CONFIG: 'b.yaml' }, all, 'b.yaml'],
     ['sluice.yaml', undefined, {}, all, 'sluice.yaml'],
     ['sluice.yaml, an empty variable counting as unset', undefined, { SLUICE_CONFIG: '' }, all, 'sluice.yaml'],
-    ['the quickstart', undefined, {}, none, 'configs/quickstart.yaml'],
+    ['the quickstart', undefined, {}, onlyQuickstart, 'configs/quickstart.yaml'],
+    ['sluice.yaml if there is none, so that an error names it', undefined, {}, none, 'sluice.yaml'],
   ])('is %s', (_, flag, env, exists, expected) => {
     expect(configPath(flag, env, exists)).toBe(expected);
   });

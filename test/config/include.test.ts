@@ -81,7 +81,11 @@ describe('a config with include', () => {
   });
 
   it.each([
-    ['that matches nothing', 'include: [x/*.yaml]\n', '3:11: include is "x/*.yaml", which matches no file in FOLDER'],
+    [
+      'that matches nothing',
+      'include: [x/*.yaml]\n',
+      '3:11: include is "x/*.yaml", which matches no file in FOLDER; allowed are paths and patterns relative to this folder',
+    ],
     [
       'of itself',
       'include: sluice.yaml\n',

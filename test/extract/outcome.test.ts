@@ -36,7 +36,7 @@ describe('surely not sent', () => {
   it('when the connection is refused', async () => {
     expect(await noted(askOnce(`http://${await nobody()}`))).toEqual({
       kind: 'not_sent',
-      reason: 'connection refused',
+      reason: expect.stringMatching(/^connection refused \(http:\/\/127.0.0.1:\d+\)$/),
     });
   });
 
@@ -44,7 +44,7 @@ describe('surely not sent', () => {
     const outcome = await noted(askOnce('http://sluice-test.invalid'));
     expect(outcome).toEqual({
       kind: 'not_sent',
-      reason: expect.stringMatching(/^host name (not found|lookup failed)$/),
+      reason: expect.stringMatching(/^host name (not found|lookup failed) \(http:\/\/sluice-test\.invalid\)$/),
     });
   });
 
@@ -57,7 +57,10 @@ describe('surely not sent', () => {
   it('when the other side closes during the TLS handshake', async () => {
     const { host } = await connecting((socket) => socket.destroy());
     const outcome = await noted(askOnce(`https://${host}`));
-    expect(outcome).toEqual({ kind: 'not_sent', reason: 'connection closed while it was being opened' });
+    expect(outcome).toEqual({
+      kind: 'not_sent',
+      reason: `connection closed while it was being opened (https://${host})`,
+    });
   });
 
   it('when the certificate is not trusted, whatever the environment says', async () => {
@@ -73,7 +76,7 @@ describe('surely not sent', () => {
     try {
       expect(await noted(askOnce(`https://${host}`))).toEqual({
         kind: 'not_sent',
-        reason: "the server's certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)",
+        reason: `the server's certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT) (https://${host})`,
       });
     } finally {
       delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
@@ -84,14 +87,14 @@ describe('surely not sent', () => {
   it('when the connection is not open in time', async () => {
     const { host, received } = await connecting(() => undefined);
     const outcome = await noted(askOnce(`https://${host}`, { connectTimeoutMs: 100 }));
-    expect(outcome).toEqual({ kind: 'not_sent', reason: 'no connection in time' });
+    expect(outcome).toEqual({ kind: 'not_sent', reason: `no connection in time (https://${host})` });
     expect(received()).not.toContain(TOKEN);
   });
 
   it('when the deadline passes while the connection is being opened', async () => {
     const { host } = await connecting(() => undefined);
     const outcome = await noted(askOnce(`https://${host}`, { marginMs: 100 }));
-    expect(outcome).toEqual({ kind: 'not_sent', reason: 'no connection within 0.2 s' });
+    expect(outcome).toEqual({ kind: 'not_sent', reason: `no connection within 0.2 s (https://${host})` });
   });
 });
 

@@ -85,7 +85,7 @@ describe('thousands of filings', () => {
       expect(missing.length).toBeLessThan(world.filings.length / 50);
       const [split] = scene.notices.filter(({ message }) => message.includes('was full with'));
       expect(split?.message).toMatch(
-        /^an answer was full with 100 items; its parts need about \d+ requests for at most \d+ points/,
+        /^the answer was full with 100 items; its parts need about \d+ requests for at most \d+ points/,
       );
       expect(scene.notices.length).toBeLessThan(5);
     },
@@ -182,7 +182,7 @@ anyWarehouse('a window that was cut', (open) => {
     expect(bodies).not.toContain(whole);
     expect(bodies.length).toBeLessThan(arrived);
     expect(scene.notices.at(-1)?.message).toMatch(
-      /^a question is expected to have about \d+ items; its parts need about \d+ requests/,
+      /^the answer is expected to have about \d+ items; its parts need about \d+ requests/,
     );
   });
 });

@@ -179,7 +179,7 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync', '--config', 'file.yaml'],
     code: 2,
     says: [
-      /^pages: .*none\.csv can't be read \(ENOENT\); allowed is a readable file, with a path relative to the config's folder$/m,
+      /^pages: .*none\.csv can't be read \(ENOENT\); allowed is a readable file, with a path relative to the folder of the config file that names it$/m,
       'defined at file.yaml:6:22',
       'next: Fix the file or its name; nothing was sent for pages.',
     ],

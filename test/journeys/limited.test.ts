@@ -48,7 +48,7 @@ anyWarehouse('a limited run', (open) => {
     expect(syncs[0]).toMatchObject({
       limit: { requests: 2, leftOut: 3 },
       error: 'limited to 2 requests (--limit); 3 more were left out',
-      next: 'Run sluice sync people to request the rest.',
+      next: 'Run the same command without --limit to request the rest.',
     });
     expect(await select(scene.warehouse, 'select sync, state, scope from sluice.sync_runs order by run_id')).toEqual([
       { sync: 'people', state: 'partial', scope: 'limited' },

@@ -240,7 +240,7 @@ describe('files that are refused', () => {
       'missing',
       column('in.csv'),
       {},
-      "a: in.csv can't be read (ENOENT); allowed is a readable file, with a path relative to the config's folder",
+      "a: in.csv can't be read (ENOENT); allowed is a readable file, with a path relative to the folder of the config file that names it",
     ],
     [
       'empty',

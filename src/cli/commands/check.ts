@@ -192,8 +192,9 @@ async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config, isCurr
     }
   };
   if (inputs > 0)
-    await attempt(`${withNoun(inputs, 'query', 'queries')} of for_each return columns that the endpoints accept`, () =>
-      checkQueries(warehouse, syncs),
+    await attempt(
+      `all columns of ${withNoun(inputs, 'query', 'queries')} of for_each are accepted by their endpoints`,
+      () => checkQueries(warehouse, syncs),
     );
   if (statements > 0)
     await attempt(`${withNoun(statements, 'query', 'queries')} of checks can run`, () =>

@@ -107,7 +107,7 @@ export const plan = command({
       ? `sluice sync ${[...configFlag(args), '--plan', shellWord(saved.file)].join(' ')}`
       : syncCommandOf(args);
     show(context, 'plan/1', planResult(made.planned, saved), () =>
-      planText(made.planned, { syncCommand, budget: config.budget, saved }, context.out),
+      planText(made.planned, { syncCommand, budget: config.budget, saved, isFailedOnly: args.failed }, context.out),
     );
     return 0;
   },

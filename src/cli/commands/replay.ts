@@ -6,7 +6,7 @@ import { command, configOption, flag, text } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
+import { column, duration, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { withProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
@@ -101,7 +101,7 @@ export async function replayWithProgress(
 export function replayText(summary: ReplaySummary, channel: Channel): string {
   const { answers, received, loaded, unchanged, superseded, quarantined, left, tookMs } = summary;
   const written = Object.entries(summary.written).filter(([, rows]) => rows > 0);
-  const counts = `${withNoun(received, 'item')}: ${loaded} loaded, ${unchanged} unchanged, ${superseded} superseded, ${quarantined} quarantined`;
+  const counts = `${withNoun(received, 'item')}: ${withThousands(loaded)} loaded, ${withThousands(unchanged)} unchanged, ${withThousands(superseded)} superseded, ${withThousands(quarantined)} quarantined`;
   const rest = left === 0 ? '' : `; ${withNoun(left, 'answer')} not replayed`;
   const lost = summary.gone
     ? `the bodies of ${withNoun(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows are unchanged\n`

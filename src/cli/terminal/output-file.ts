@@ -23,7 +23,7 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
     await writeFile(path, content, { flag: overwrites ? 'w' : 'wx' });
   } catch (cause) {
     throw new UsageError(`${command}: ${path} can’t be written: ${whyUnwritable(cause)}`, {
-      next: `Set another path with ${flag}, or make this one writable.`,
+      next: `Set another path with ${flag}, or create the folder of this one and make it writable.`,
       cause,
     });
   }

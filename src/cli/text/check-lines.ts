@@ -17,16 +17,23 @@ function wordOf({ status, severity }: CheckResult): Word {
   return severity === 'warn' ? 'WARN' : 'FAIL';
 }
 
+/** Keeps lines of different commands aligned. */
+const MIN_HEAD_WIDTH = 7;
+
+/** The word of a check, with the number of rows that its SQL found. */
+function headOf(check: CheckResult): string {
+  return check.kind === 'sql' && check.status === 'fail' ? `${wordOf(check)} ${check.found}` : wordOf(check);
+}
+
 /** A line for each check, such as `FAIL 3   groups.no_orphans  3 rows; allowed: no rows`; empty without checks. */
 export function checkLines(checks: readonly SyncCheck[], channel: Channel): string[] {
   if (checks.length === 0) return [];
   const width = Math.max(...checks.map(({ sync, name }) => sync.length + 1 + name.length));
+  const headWidth = Math.max(MIN_HEAD_WIDTH, ...checks.map((it) => headOf(it).length));
   const lines = checks.map((it) => {
-    const word = wordOf(it);
-    const rows = it.kind === 'sql' && it.status === 'fail' ? ` ${it.found}` : '';
     const limits = it.status === 'fail' ? `; allowed: ${it.allowed}` : '';
     const text = `${`${it.sync}.${it.name}`.padEnd(width)}  ${it.message}${limits}`;
-    return `${paint(channel, STYLES[word], `${word}${rows}`.padEnd(7))}  ${escapeControls(text)}\n`;
+    return `${paint(channel, STYLES[wordOf(it)], headOf(it).padEnd(headWidth))}  ${escapeControls(text)}\n`;
   });
   return [...lines, `${withNoun(checks.length, 'check')}: ${countsOf(checks)}\n`];
 }

@@ -16,6 +16,8 @@ interface PlanTextOptions {
   readonly budget: Config['budget'];
   /** The file with the saved plan; absent if the plan is not saved. */
   readonly saved?: SavedPlanFile | undefined;
+  /** Only failed requests are planned (`--failed`). */
+  readonly isFailedOnly?: boolean;
 }
 
 /** A saved plan and its file. */
@@ -73,7 +75,11 @@ export function planText(planned: Planned, options: PlanTextOptions, channel: Ch
 /** What the table of quotes does not show: a summary, the balance, notes and the next step, one line each. */
 export function planLines(planned: Planned, options: PlanTextOptions): readonly string[] {
   const { syncs, total } = planned;
-  return [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
+  return [
+    sentence(syncs, total, options.isFailedOnly),
+    ...moneyLines(planned, options),
+    ...notes(syncs, total, options),
+  ];
 }
 
 /** Notes about what the figures leave out, and the next step if there are requests to send. */
@@ -119,14 +125,14 @@ function notes(
   ];
 }
 
-function sentence(planned: readonly SyncQuote[], total: Quote): string {
+function sentence(planned: readonly SyncQuote[], total: Quote, isFailedOnly = false): string {
   const syncs = planned.length;
   const { requests, fresh, mostRequests, mayGrow: grows, leastMs } = total;
   const toSend = requests - fresh;
   if (requests === 0)
     return planned.some(({ failing }) => failing > 0)
       ? 'Nothing to send now.'
-      : 'Nothing to send: there are no inputs.';
+      : `Nothing to send: ${isFailedOnly ? 'nothing failed in the last runs' : 'there are no inputs'}.`;
   if (toSend === 0)
     return `Nothing to send: ${withNoun(fresh, 'request')} of ${withNoun(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =

@@ -30,21 +30,17 @@ export const limitSummary = (limit: RequestLimit | undefined, skipped: number): 
   limit ? { limit: { ...limit, leftOut: limit.leftOut + skipped } } : {};
 
 interface LimitedInput extends Pick<LimitedRun, 'limit'> {
-  readonly definition: { readonly name: string };
   readonly failOnTruncated?: boolean;
 }
 
 /** How a limited run ends that nothing else stopped; undefined without a limit. */
-export function limitedEnd(
-  { definition, limit, failOnTruncated }: LimitedInput,
-  { skipped = 0 }: { readonly skipped?: number },
-) {
+export function limitedEnd({ limit, failOnTruncated }: LimitedInput, { skipped = 0 }: { readonly skipped?: number }) {
   if (!limit) return undefined;
   const leftOut = limit.leftOut + skipped;
   return {
     state: 'partial',
     exitCode: failOnTruncated === true ? EXIT.rejects : EXIT.complete,
     error: `${textOf(limit)}${leftOut > 0 ? `; ${leftOut} more were left out` : ''}`,
-    next: `Run sluice sync ${definition.name} to request the rest.`,
+    next: 'Run the same command without --limit to request the rest.',
   } as const;
 }

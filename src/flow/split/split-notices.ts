@@ -1,27 +1,27 @@
 /**
- * Reports questions that one answer cannot hold, with the expected number of further requests, before these are sent.
+ * Reports requests that one answer cannot hold, with the expected number of further requests, before these are sent.
  */
 import type { Notice } from '../../ledger/summary.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Follow } from '../../service/paging.ts';
 
-/** A question that is requested in parts. */
+/** A request that is sent again in parts. */
 export interface SplitEvent {
   readonly depth: number;
   readonly input: RequestBody;
   readonly request: RequestBody;
   readonly parts: Follow;
-  /** False if the question was predicted to be full. */
+  /** False if the answer was predicted to be full, and the request was not sent. */
   readonly wasSent: boolean;
 }
 
 export interface SplitNotices {
   readonly onSplit: (cut: SplitEvent) => void;
-  /** Reports the total of all questions that were not reported singly. */
+  /** Reports the total of all splits that were not reported singly. */
   readonly end: () => void;
 }
 
-/** Most questions that are reported singly; a sync may have thousands. */
+/** Most splits that are reported singly; a sync may have thousands. */
 const MOST_REPORTED = 3;
 
 /** Returns the notices on splits in one sync's run. `maxPointsOf` returns the most points that a request can cost. */
@@ -30,7 +30,7 @@ export function splitNotices(
   maxPointsOf: (request: RequestBody) => number,
   onNotice: (notice: Notice) => void,
 ): SplitNotices {
-  const others = { questions: 0, requests: 0, points: 0 };
+  const others = { splits: 0, requests: 0, points: 0 };
   let reported = 0;
   return {
     onSplit: ({ depth, input, request, parts, wasSent }) => {
@@ -39,22 +39,22 @@ export function splitNotices(
       const requests = parts.estimate?.requests ?? parts.requests.length;
       const points = requests * Math.max(...parts.requests.map(maxPointsOf));
       if (reported >= MOST_REPORTED) {
-        others.questions += 1;
+        others.splits += 1;
         others.requests += requests;
         others.points += points;
         return;
       }
       reported += 1;
-      const forInput = Object.keys(input).length === 0 ? '' : ` ${JSON.stringify(input)}`;
+      const of = Object.keys(input).length === 0 ? '' : ` to ${JSON.stringify(input)}`;
       const held = wasSent
-        ? `an answer${forInput} was full with ${String(request['count'])} items`
-        : `a question${forInput} is expected to have about ${Math.round(parts.estimate?.items ?? 0)} items`;
+        ? `the answer${of} was full with ${String(request['count'])} items`
+        : `the answer${of} is expected to have about ${Math.round(parts.estimate?.items ?? 0)} items`;
       onNotice({ level: 'info', sync, message: `${held}; its parts need ${quoted(requests, points)}` });
     },
     end: () => {
-      const { questions, requests, points } = others;
-      if (questions === 0) return;
-      const message = `${questions} more questions were split, quoted at ${quoted(requests, points)}`;
+      const { splits, requests, points } = others;
+      if (splits === 0) return;
+      const message = `${splits} more requests were split; their parts need ${quoted(requests, points)}`;
       onNotice({ level: 'info', sync, message });
     },
   };

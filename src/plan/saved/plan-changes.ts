@@ -23,7 +23,9 @@ export function planChanges(saved: SavedPlan, current: SavedPlan): readonly stri
 function syncChanges(saved: SavedSync, current: SavedSync): readonly string[] {
   const named = (lines: readonly string[]): string[] => lines.map((it) => `${saved.sync}: ${it}`);
   if (saved.lastRun !== current.lastRun)
-    return named([`runs: run ${current.lastRun ?? 'none'} is the newest; run ${saved.lastRun ?? 'none'} was`]);
+    return named([
+      `runs: the newest was ${saved.lastRun ?? 'none'} and is now ${current.lastRun ?? 'none'}; a plan is run once`,
+    ]);
   const definition = saved.definition === current.definition ? [] : ['definition: the config changed'];
   const day =
     saved.today === current.today

@@ -63,9 +63,12 @@ function endOf({ for: length, until: day }: ForecastEnd, now: Date): Date {
       ? [new Date(Date.parse(`${addDays(day ?? '', 1)}T00:00:00Z`) - 1), `--until is ${day}`]
       : [new Date(now.getTime() + lengthOf(length)), `--for is ${JSON.stringify(length)}`];
   if (until > now && until <= last) return until;
-  throw new UsageError(`plan: ${written}; allowed is a time up to ${dayOf(last)}`, {
-    next: 'Write for example --for 30d, or --until with the last UTC day of the forecast.',
-  });
+  throw new UsageError(
+    `plan: ${written}; allowed is a future ${length === undefined ? 'day' : 'duration with a unit, such as 30d,'} that ends by ${dayOf(last)}`,
+    {
+      next: 'Write for example --for 30d, or --until with the last UTC day of the forecast.',
+    },
+  );
 }
 
 const lengthOf = (written: string): number => {
