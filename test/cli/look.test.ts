@@ -8,8 +8,8 @@ import { embeddedWarehouses } from '../support/warehouse.ts';
 
 const open = embeddedWarehouses();
 
-const ended = (endpoint: string, loaded: number, next: string | null = null): SyncSummary =>
-  ({ endpoint, loaded, next }) as SyncSummary;
+const ended = (endpoint: string, loaded: number, next: string | null = null, missing = 0): SyncSummary =>
+  ({ endpoint, loaded, next, missing }) as SyncSummary;
 
 it('the offered query reads the table of the sync that loaded most', async () => {
   const warehouse = await open();
@@ -25,4 +25,10 @@ it('the offer says so when nothing is new, and is left out when the summary has 
   expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 3, 'Raise count.')] })).toBe('');
   expect(await nextStepLine({ exitCode: 4, syncs: [ended('pronet.group', 3)] })).toBe('');
   expect(await nextStepLine({ exitCode: 0, syncs: [] })).toBe('');
+});
+
+it('the offered query lists missing inputs when nothing is new because the service does not know them', async () => {
+  const look = await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 0, null, 2)] });
+  const [, statement = ''] = /^next: sluice query "(.* where outcome = 'missing')"\n$/.exec(look) ?? [];
+  expect((await readOnlyQuery(await open(), statement)).rows).toEqual([]);
 });

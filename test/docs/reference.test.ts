@@ -57,6 +57,11 @@ describe('sluice docs outside a checkout', () => {
         code: 2,
         err: expect.stringContaining('did you mean "tables"?'),
       });
+      // Otherwise every file would be reported as stale.
+      expect(await runInProcess(['docs', '--check'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('the working directory is not its folder'),
+      });
       expect(await readdir(folder)).toEqual([]);
     } finally {
       process.chdir(before);

@@ -79,7 +79,7 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
   checks.push(checkToken(config));
   try {
     await withWarehouseToRead(context, config, async (warehouse) => {
-      checks.push(passed('warehouse', `${warehouse.place} answers`));
+      checks.push(passed('warehouse', `reached ${warehouse.place}`));
       const apart = clockWarning(warehouse.clock);
       if (apart !== undefined) warnings.push(apart);
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
@@ -88,7 +88,7 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       const isCurrent = status.state === 'current';
       const schema = await checkSchema(warehouse, status);
       checks.push(schema);
-      checks.push(...(await checkStatementsOf(warehouse, config, isCurrent)));
+      checks.push(...(await checkStatementsOf(warehouse, config, status.state)));
       if (schema.ok && isCurrent) checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
@@ -138,13 +138,16 @@ function checkToken(config: Config): Check {
   }
 }
 
+/** True if sync and plan migrate a schema in this state; a schema on a server that is in use needs `sluice migrate`. */
+const isUpdatedByPlan = ({ kind }: Warehouse, state: MigrationStatus['state']): boolean =>
+  state === 'empty' || (state === 'older' && kind === 'embedded');
+
 async function checkSchema(warehouse: Warehouse, { state, steps, unknown }: MigrationStatus): Promise<Check> {
   const { missingRight } = await import('../../warehouse/migrate/migrate.ts');
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
-  const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
   const missing = state === 'empty' ? await missingRight(warehouse) : undefined;
   if (missing) return failed('schema', missing);
-  if (migrates) return passed('schema', `${state}; the next sync brings it up to date`);
+  if (isUpdatedByPlan(warehouse, state)) return passed('schema', `${state}; the next sync brings it up to date`);
   if (state === 'older')
     return failed(
       'schema',
@@ -165,7 +168,11 @@ async function checkSchema(warehouse: Warehouse, { state, steps, unknown }: Migr
 }
 
 /** Checks the queries of `for_each` and the SQL of checks, if the tables that they read exist. */
-async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config, isCurrent: boolean): Promise<Check[]> {
+async function checkStatementsOf(
+  warehouse: Warehouse,
+  { syncs }: Config,
+  state: MigrationStatus['state'],
+): Promise<Check[]> {
   const [{ checkQueries, queriesOf }, { checkStatements, sqlChecksOf }] = await Promise.all([
     import('../../flow/queries/check-queries.ts'),
     import('../../flow/checks/check-statements.ts'),
@@ -175,13 +182,11 @@ async function checkStatementsOf(warehouse: Warehouse, { syncs }: Config, isCurr
   const count = inputs + statements;
   if (count === 0) return [];
   const queries = count === 1 ? '1 query' : `${count} queries`;
-  if (!isCurrent)
-    return [
-      passed(
-        'queries',
-        `${queries} not checked, because the schema is not current; sluice plan updates it and checks them, at no cost`,
-      ),
-    ];
+  const remedy = isUpdatedByPlan(warehouse, state)
+    ? 'sluice plan updates it and checks them, at no cost'
+    : 'bring it up to date, and run sluice check again';
+  if (state !== 'current')
+    return [passed('queries', `${queries} not checked, because the schema is not current; ${remedy}`)];
   const found: Check[] = [];
   const attempt = async (message: string, work: () => Promise<void>): Promise<void> => {
     try {

@@ -12,12 +12,12 @@ import { flagConflict } from '../flag-conflict.ts';
 
 export const docs = command({
   about:
-    'In a checkout of Sluice, or with --output, write the reference to docs/ (commands, endpoints, entities, errors, tables, dictionary.html, schema.dbml) and the JSON Schema to configs/sync.schema.json. ' +
+    'In the folder of a checkout of Sluice, or with --output, write the reference to docs/ (commands, endpoints, entities, errors, tables, dictionary.html, schema.dbml) and the JSON Schema to configs/sync.schema.json. ' +
     'Elsewhere, or with names of pages, print pages of the reference as Markdown and write nothing. ' +
     'With --check, list missing and stale files and write nothing; the exit code is 1 if there are any.',
   options: {
     check: flag('Compare the files with the code; write nothing.'),
-    output: text('DIR', 'Folder that holds docs/ and configs/ (default: the checkout).'),
+    output: text('DIR', 'Folder that holds docs/ and configs/ (default: the working directory, if it is a checkout).'),
   },
   positionals: {
     pages: { takes: 'many', about: 'Pages to print: commands, endpoints, entities, errors, tables.' },
@@ -38,6 +38,13 @@ export const docs = command({
       import('../reference/schema-text.ts'),
       import('../package.ts'),
     ]);
+    if (check && output === undefined && !isCheckout('.'))
+      throw new UsageError(
+        'docs: --check compares the files of a checkout, and the working directory is not its folder.',
+        {
+          next: 'Run it in the folder of the checkout, or name a folder with --output.',
+        },
+      );
     const files = generatedFiles(await allCommands(), schemaText());
     if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
       const printed = pagesOf(files, pages);
