@@ -28,7 +28,9 @@ const MOST = { rows: DEFAULT_LOAD_LIMITS.rows, answers: 500, bytes: 4 * 2 ** 20 
  * After a load, the queue pauses as long as that load took, up to this limit. Small loads in close succession cost more
  * than the pause. The pause delays no request.
  */
-const MOST_REST_MS = 20;
+const MAX_PAUSE_MS = 20;
+
+type QueueOptions = Omit<IngestOptions, 'limits' | 'hasMore' | 'pause'>;
 
 interface PendingAnswer {
   readonly stored: QueuedAnswer;
@@ -36,102 +38,130 @@ interface PendingAnswer {
   readonly fail: (error: unknown) => void;
 }
 
+/** A stream of answers through `ingestGroups`. It takes answers until one of its commits fails. */
+interface Stream {
+  /** Answers that the stream has taken and not reported, in order. */
+  readonly begun: PendingAnswer[];
+  /** Answers of the page in progress that are not passed on yet. */
+  unread: number;
+  hasFailed: boolean;
+}
+
 /**
  * Returns a function that loads a stored answer after those passed before. A single answer is loaded immediately. An error
- * that ends one load rejects all answers begun with it, since each was already tried alone where that could help.
+ * that ends one stream rejects all answers begun in it, since each was already tried alone where that could help.
  */
 export function openLoadQueue(
   warehouse: Warehouse,
-  options: Omit<IngestOptions, 'limits' | 'hasMore' | 'pause'>,
+  options: QueueOptions,
 ): (stored: QueuedAnswer) => Promise<IngestResult> {
-  const waiting: PendingAnswer[] = [];
-  let isOpen = false;
-  let changed = Promise.withResolvers<void>();
-  const checkReplaced = openReplacedSetCheck(operationsOf(warehouse), options);
-
-  /** Loads the waiting and the incoming answers, until a load fails. */
-  const loadAll = async (): Promise<void> => {
-    const begun: PendingAnswer[] = [];
-    let unread = 0;
-    let isBroken = false;
-    async function* answersInOrder(): AsyncGenerator<AnswerToLoad> {
-      for (;;) {
-        const page = pageOf(waiting);
-        begun.push(...page);
-        unread = page.length;
-        for (const answer of await answersToLoad(warehouse, page, options, checkReplaced)) {
-          unread -= 1;
-          yield answer;
-        }
-        if (waiting.length === 0 && !isBroken) await changed.promise;
-        if (isBroken) return;
-      }
-    }
-    const { wrapCommit = (_, work) => work() } = options;
-    const rest = restsBetween(options);
-    try {
-      const loading = {
-        ...options,
-        limits: MOST,
-        hasMore: () => unread > 0 || waiting.length > 0,
-        pause: rest.end,
-        wrapCommit: async <T>(answers: number, work: () => Promise<T>): Promise<T> => {
-          try {
-            return await rest.after(() => wrapCommit(answers, work));
-          } catch (error) {
-            // No load may wait for an answer that never comes.
-            isBroken = true;
-            changed.resolve();
-            throw error;
-          }
-        },
-      };
-      await ingestGroups(warehouse, answersInOrder(), loading, (results) => {
-        for (const result of results) begun.shift()?.done(result);
-      });
-    } catch (error) {
-      isOpen = false;
-      for (const { fail } of begun.length > 0 ? begun : waiting.splice(0)) fail(error);
-      goOn();
-    }
-  };
-  const goOn = (): void => {
-    if (waiting.length === 0) return;
-    changed.resolve();
-    changed = Promise.withResolvers();
-    if (isOpen) return;
-    isOpen = true;
-    void loadAll();
-  };
-  return (stored) => {
-    const { promise, resolve: done, reject: fail } = Promise.withResolvers<IngestResult>();
-    waiting.push({ stored, done, fail });
-    goOn();
-    return promise;
-  };
+  const queue = new LoadQueue(warehouse, options);
+  return (stored) => queue.load(stored);
 }
 
-/** Pauses between loads: `end` resolves when the pause after the last load is over. */
-function restsBetween({ now, sleep }: Pick<IngestOptions, 'now' | 'sleep'>) {
+class LoadQueue {
+  readonly #warehouse: Warehouse;
+  readonly #options: QueueOptions;
+  readonly #checkReplaced: ReplacedSetCheck;
+  /** Answers that no stream has taken, in order. */
+  readonly #waiting: PendingAnswer[] = [];
+  #isRunning = false;
+  /** Resolves when an answer arrives, or when the stream fails. */
+  #changed = Promise.withResolvers<void>();
+
+  constructor(warehouse: Warehouse, options: QueueOptions) {
+    this.#warehouse = warehouse;
+    this.#options = options;
+    this.#checkReplaced = openReplacedSetCheck(operationsOf(warehouse), options);
+  }
+
+  load(stored: QueuedAnswer): Promise<IngestResult> {
+    const { promise, resolve: done, reject: fail } = Promise.withResolvers<IngestResult>();
+    this.#waiting.push({ stored, done, fail });
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+    if (!this.#isRunning) void this.#run();
+    return promise;
+  }
+
+  /** Opens a stream, and another one after each error while answers wait. */
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) {
+      const stream: Stream = { begun: [], unread: 0, hasFailed: false };
+      try {
+        await this.#loadAll(stream);
+        // Without an error, a stream ends only if the caller stopped the fill of new columns. Then nothing is loaded.
+        return;
+      } catch (error) {
+        const failed = stream.begun.length > 0 ? stream.begun : this.#waiting.splice(0);
+        for (const { fail } of failed) fail(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** Loads the waiting and the arriving answers until a commit fails, and then throws its error. */
+  async #loadAll(stream: Stream): Promise<void> {
+    const { wrapCommit = (_, work) => work() } = this.#options;
+    const pauses = openPauses(this.#options);
+    const loading: IngestOptions = {
+      ...this.#options,
+      limits: MOST,
+      hasMore: () => stream.unread > 0 || this.#waiting.length > 0,
+      pause: pauses.wait,
+      wrapCommit: async (answers, work) => {
+        try {
+          return await pauses.timed(() => wrapCommit(answers, work));
+        } catch (error) {
+          stream.hasFailed = true;
+          // The stream may be waiting for an answer that never arrives.
+          this.#changed.resolve();
+          throw error;
+        }
+      },
+    };
+    await ingestGroups(this.#warehouse, this.#takeAnswers(stream), loading, (results) => {
+      for (const result of results) stream.begun.shift()?.done(result);
+    });
+  }
+
+  /** Takes answers in order, a page at a time. Waits for the next answer while none is there. */
+  async *#takeAnswers(stream: Stream): AsyncGenerator<AnswerToLoad> {
+    while (!stream.hasFailed) {
+      const page = takePage(this.#waiting);
+      stream.begun.push(...page);
+      stream.unread = page.length;
+      for (const answer of await answersToLoad(this.#warehouse, page, this.#options, this.#checkReplaced)) {
+        stream.unread -= 1;
+        yield answer;
+      }
+      if (this.#waiting.length === 0 && !stream.hasFailed) await this.#changed.promise;
+    }
+  }
+}
+
+/** Pauses between loads: `timed` measures a load, and `wait` resolves when the pause after the last load is over. */
+function openPauses({ now, sleep }: Pick<QueueOptions, 'now' | 'sleep'>) {
   let endedAt = 0;
-  let restMs = 0;
+  let pauseMs = 0;
   return {
-    after: async <T>(work: () => Promise<T>): Promise<T> => {
-      const beganAt = now().getTime();
-      const done = await work();
+    timed: async <T>(work: () => Promise<T>): Promise<T> => {
+      const startedAt = now().getTime();
+      const result = await work();
       endedAt = now().getTime();
-      restMs = Math.min(endedAt - beganAt, MOST_REST_MS);
-      return done;
+      pauseMs = Math.min(endedAt - startedAt, MAX_PAUSE_MS);
+      return result;
     },
-    end: async (): Promise<void> => {
-      const leftMs = Math.min(restMs, endedAt + restMs - now().getTime());
+    wait: async (): Promise<void> => {
+      const leftMs = Math.min(pauseMs, endedAt + pauseMs - now().getTime());
       if (leftMs > 0) await sleep(leftMs);
     },
   };
 }
 
 /** Removes the next page from the waiting answers: as many as the limits allow, at least one. */
-function pageOf(waiting: PendingAnswer[]): PendingAnswer[] {
+function takePage(waiting: PendingAnswer[]): PendingAnswer[] {
   let bytes = 0;
   const end = waiting.findIndex(({ stored }, index) => {
     bytes += stored.bytes;
