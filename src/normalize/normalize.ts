@@ -32,7 +32,7 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   const roots: Roots = new Map();
   const drift = driftCounter();
   const rejects: Reject[] = [];
-  const ties: Tie[] = [];
+  const links: BridgeLink[] = [];
   let forgotten = 0;
   let foreign = 0;
   const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(keyed.request);
@@ -42,7 +42,7 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
     const otherKind = otherKindOf(item, resource);
     if (otherKind !== undefined) foreign += 1;
     const reason =
-      otherKind ?? readItem(endpoint, keyed, item as JsonObject, position, { roots, drift: drift.add, ties });
+      otherKind ?? readItem(endpoint, keyed, item as JsonObject, position, { roots, drift: drift.add, links });
     if (reason !== undefined) rejects.push({ position, pointer: `/${position}`, reason });
   });
   const [reject] = rejects;
@@ -50,9 +50,9 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   if (decoded.lone && reject)
     return rejectedWhole(`the body is an object, and ${reject.reason}; expected a JSON array`);
 
-  const step = { request: keyed.request, items: decoded.items };
+  const page = { request: keyed.request, items: decoded.items };
   // A quarantined item may belong to the set, so the set is not known to be complete.
-  const complete = !isFull(step) && rejects.length === 0;
+  const complete = !isFull(page) && rejects.length === 0;
   const { bridge } = endpoint;
   const questionCells =
     bridge &&
@@ -69,7 +69,7 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
       questionCells && {
         table: bridge.table,
         questionCells,
-        rows: ties.map((tie) => bridgeRow(bridge, endpoint, tie)),
+        rows: links.map((link) => bridgeRow(bridge, endpoint, link)),
         complete: complete && bridge.lists,
       },
     owner: ownerKey && {
@@ -110,7 +110,7 @@ const unlessForgotten = (cells: readonly (readonly [string, Cell])[]): Readonly<
   cells.some(([, cell]) => isPseudonym(cell)) ? undefined : Object.fromEntries(cells);
 
 /** A returned entity: its row, the row of its item, and its position. */
-interface Tie {
+interface BridgeLink {
   readonly row: RootRow;
   readonly item: RootRow;
   readonly position: number;
@@ -119,7 +119,7 @@ interface Tie {
 interface Sink {
   readonly roots: Roots;
   readonly drift: (resource: string, path: string, kind: Parameters<Scope['drift']>[1], found: unknown) => void;
-  readonly ties: Tie[];
+  readonly links: BridgeLink[];
 }
 
 /** Adds a top-level item to the sink, or returns the reason why it cannot be loaded. */
@@ -140,10 +140,10 @@ function readItem(
     drift: (path, kind, found) => {
       if (!muted) sink.drift(resource.name, path, kind, found);
     },
-    addObservation: (seen) => {
+    addObservation: (observation) => {
       if (muted) return;
-      const row = observationRow(seen, scopeOf(depth, true));
-      if (row) rows.push([seen.resource, row]);
+      const row = observationRow(observation, scopeOf(depth, true));
+      if (row) rows.push([observation.resource, row]);
     },
     addNested: (inner, value, via, index) => {
       // A value without a row stays with the row around it.
@@ -169,19 +169,19 @@ function readItem(
   }
   if (typeof row === 'string') return row;
   const own: RootRow | undefined = row && { ...row, item: position };
-  for (const [root, seen] of [...rows, ...(own ? [[resource, own] as const] : [])]) {
-    const known = sink.roots.get(root.table);
-    if (known) known.push(seen);
-    else sink.roots.set(root.table, [seen]);
+  for (const [{ table }, rootRow] of [...rows, ...(own ? [[resource, own] as const] : [])]) {
+    const collected = sink.roots.get(table);
+    if (collected) collected.push(rootRow);
+    else sink.roots.set(table, [rootRow]);
   }
   // No row is linked to a forgotten entity.
   if (!own) return undefined;
   const via = endpoint.bridge?.via;
-  if (via === undefined) sink.ties.push({ row: own, item: own, position });
+  if (via === undefined) sink.links.push({ row: own, item: own, position });
   else
     nested
       .filter((it) => it.via === via)
-      .forEach((it) => sink.ties.push({ row: it.row, item: own, position: it.index }));
+      .forEach((it) => sink.links.push({ row: it.row, item: own, position: it.index }));
   return undefined;
 }
 
@@ -224,15 +224,15 @@ function observationRow(seen: EntityObservation, scope: Scope): RootRow | undefi
 }
 
 /** The cells of a bridge's row, without the columns of the request. */
-function bridgeRow(bridge: Bridge, endpoint: Endpoint, tie: Tie): Readonly<Record<string, Cell>> {
+function bridgeRow(bridge: Bridge, endpoint: Endpoint, link: BridgeLink): Readonly<Record<string, Cell>> {
   const to = bridge.to();
   const reference = referenceColumnNames(bridge.prefix, to.key);
-  const rowValue = valuesOf(rootTableOf(to), tie.row);
-  const itemValue = tie.item === tie.row ? rowValue : valuesOf(rootTableOf(endpoint.returns), tie.item);
+  const rowValue = valuesOf(rootTableOf(to), link.row);
+  const itemValue = link.item === link.row ? rowValue : valuesOf(rootTableOf(endpoint.returns), link.item);
   const cells: Record<string, Cell> = Object.fromEntries(
     to.key.map((name, index) => [reference[index] as string, rowValue(name) ?? null]),
   );
-  cells['position'] = tie.position;
+  cells['position'] = link.position;
   for (const [name, { from }] of Object.entries(bridge.more ?? {})) cells[name] = from(rowValue, itemValue);
   return cells;
 }

@@ -96,11 +96,11 @@ export async function* parseAnswers(
 
 function parse(
   answer: StoredAnswer,
-  asked: KeyedRequest,
+  request: KeyedRequest,
   { kind }: LoadPurpose,
 ): Pick<ParsedAnswer, 'batch' | 'named' | 'fault'> {
   try {
-    const batch = batchOf(answer, asked);
+    const batch = batchOf(answer, request);
     return { batch, named: kind === 'copy' ? [] : namedIn(answer, batch) };
   } catch (error) {
     const fault = faultOf(error, 'reading');
@@ -116,7 +116,7 @@ export const rejectedAnswer = (reason: string): Pick<ParsedAnswer, 'batch' | 'na
   named: [],
 });
 
-function batchOf(answer: StoredAnswer, asked: KeyedRequest): Batch {
+function batchOf(answer: StoredAnswer, request: KeyedRequest): Batch {
   const endpoint = endpointNamed(answer.endpoint);
   if (!endpoint) return rejectedWhole(`there is no endpoint ${answer.endpoint} in this version`);
   if (answer.damage !== undefined) return rejectedWhole(answer.damage);
@@ -124,7 +124,7 @@ function batchOf(answer: StoredAnswer, asked: KeyedRequest): Batch {
   if (answer.status === 412) return { ...rejectedWhole(''), received: 0, rejects: [] };
   // Sluice requests no partial content, and a partial answer must not pass as a complete one.
   if (answer.status === 206) return rejectedWhole('the service says that this is a part of its answer (206)');
-  return normalize(endpoint, asked, answer.body);
+  return normalize(endpoint, request, answer.body);
 }
 
 /** Records only the requested name. An answer that serves another name too is a conclusion, not an observation. */

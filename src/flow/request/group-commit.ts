@@ -46,16 +46,16 @@ const HEAVIEST_BYTES = 2 ** 20;
 export function openGroupCommit(context: LoaderContext, controller: Pick<StopController, 'hasFailed'>): GroupCommit {
   const ops = operationsOf(context.warehouse);
   const failsWholeBatch = (error: unknown): boolean => !isRefused(error);
-  let isLost = false;
+  let hasStoreFailed = false;
 
-  const exchange = async (entries: readonly PendingEntry[]): Promise<EntryResult[]> => {
+  const commitEntries = async (entries: readonly PendingEntry[]): Promise<EntryResult[]> => {
     const storing = entries.flatMap((entry) => entry.storing ?? []);
-    const sending = isLost ? [] : entries.flatMap((entry) => entry.sending ?? []);
+    const sending = hasStoreFailed ? [] : entries.flatMap((entry) => entry.sending ?? []);
     // After a failed store, further retries are useless.
     const mostTries = controller.hasFailed() ? 1 : undefined;
     const { answerIds, sentIds } = await commitIdempotently({ ...context, ops }, storing, sending, mostTries).catch(
       (error: unknown) => {
-        isLost ||= storing.length > 0 && (entries.length === 1 || failsWholeBatch(error));
+        hasStoreFailed ||= storing.length > 0 && (entries.length === 1 || failsWholeBatch(error));
         throw error;
       },
     );
@@ -67,7 +67,7 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
       return { recorded: sentIds.has(entry.sending.id) ? 'ours' : 'elsewhere' };
     });
   };
-  const commit = batched(exchange, {
+  const commit = batched(commitEntries, {
     maxItems: MOST_TOGETHER,
     weightOf: ({ storing }) => storing?.answer.body.byteLength ?? 0,
     maxWeight: HEAVIEST_BYTES,

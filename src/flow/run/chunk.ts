@@ -81,14 +81,14 @@ export async function executeChunk(
   const ops = operationsOf(warehouse);
   const { runId, chunk: number } = order;
   if (!(await fillColumnsOnce(warehouse, effects, signal))) return { as: 'stopped' };
-  const known = await retryTransient(() => readChunk(ops, runId, number), effects);
+  const found = await retryTransient(() => readChunk(ops, runId, number), effects);
   // A worker that died after the end of the run did not enqueue what follows it.
-  if (known?.state === 'concluded') return concludedBefore(known);
+  if (found?.state === 'concluded') return concludedBefore(found);
   const parent: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
-  if (known?.runState !== 'running') return { as: 'void' };
+  if (found?.runState !== 'running') return { as: 'void' };
   const idleMs = await retryTransient(() => expiredForMs(ops, parent), effects);
   if (idleMs === undefined) return { as: 'void' };
-  const because = outdatedBecause(definition, known.run, idleMs);
+  const because = outdatedBecause(definition, found.run, idleMs);
   if (because !== undefined) return { as: 'outdated', because };
   if (!(await retryTransient(() => renewLease(ops, parent), effects))) return { as: 'void' };
   // The lease may have expired meanwhile, and a rebuild or an erasure relies on no run being active.
@@ -104,8 +104,8 @@ export async function executeChunk(
   try {
     const either = AbortSignal.any([signal, held.lost]);
     const stop =
-      known.state === 'open'
-        ? await executeSegment(invocation, { definition, order, run: known.run, lease }, either)
+      found.state === 'open'
+        ? await executeSegment(invocation, { definition, order, run: found.run, lease }, either)
         : undefined;
     if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
     // A chunk that has ended stays as it is, but other chunks may still be open.
@@ -118,7 +118,7 @@ export async function executeChunk(
       effects,
     );
     if (open > 0) return { as: 'done' };
-    const checks = await checkSharedRun(invocation, { definition, order, run: known.run, lease }, either);
+    const checks = await checkSharedRun(invocation, { definition, order, run: found.run, lease }, either);
     return await conclude(invocation, { definition, order, lease, checks });
   } finally {
     await held.end();
@@ -158,7 +158,7 @@ async function executeSegment(
   signal: AbortSignal,
 ): Promise<ChunkStop | undefined | 'aborted'> {
   const { warehouse, config, effects } = invocation;
-  const part = await openSegment(invocation, {
+  const segment = await openSegment(invocation, {
     definition,
     run,
     lease,
@@ -176,9 +176,9 @@ async function executeSegment(
       { sync: definition.name, part: run },
       { ...effects, redactedBody },
     );
-  await part.settle(signal);
+  await segment.settle(signal);
   const before = await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects);
-  const stop = before ? undefined : await part.complete(signal);
+  const stop = before ? undefined : await segment.complete(signal);
   if (signal.aborted) return 'aborted';
   return stop ? { exitCode: exitCodeOf(stop.reason), because: stop.because, next: stop.next } : before;
 }
@@ -186,12 +186,12 @@ async function executeSegment(
 /** Runs the checks of the shared run. Outside the transaction that concludes it, because they may take long. */
 async function checkSharedRun(
   invocation: Invocation,
-  { definition, order, run: part, lease }: HeldChunk,
+  { definition, order, run: chunkRun, lease }: HeldChunk,
   signal: AbortSignal,
 ): Promise<readonly CheckResult[]> {
   const { warehouse, effects } = invocation;
   if (definition.checks === undefined) return [];
-  const { chunk: _, ...run } = part;
+  const { chunk: _, ...run } = chunkRun;
   const stop = stopOf(await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects));
   return runChecks(invocation, { definition, run, covered: order.covered, stop, lease, signal });
 }
@@ -218,13 +218,13 @@ async function conclude(
         .transaction()
         .execute(async (tx): Promise<ChunkResult> => {
           const state = await lockRun(tx, runId);
-          const known = await readChunk(tx, runId, number);
-          if (known?.state === 'concluded') return concludedBefore(known);
-          if (!known || state !== 'running') return { as: 'done' };
+          const found = await readChunk(tx, runId, number);
+          if (found?.state === 'concluded') return concludedBefore(found);
+          if (!found || state !== 'running') return { as: 'done' };
           await assertLease(tx, lease);
-          const { chunk: _, ...sharedRun } = known.run;
+          const { chunk: _, ...sharedRun } = found.run;
           const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
-          const ended = { definition, order, run: known.run, missing, checks };
+          const ended = { definition, order, run: found.run, missing, checks };
           const summary = await concludeSharedRun(tx, invocation, ended);
           await recordConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };

@@ -171,7 +171,7 @@ class RunExecution {
 
   /** Serves the request from a stored answer, gives it up, splits it or sends it. */
   async #handle(request: LedgerRequest, onAnswer: () => void): Promise<void> {
-    await this.#loads.waitUntil(() => this.#mayGoOn() || this.#isStopping());
+    await this.#loads.waitUntil(() => this.#loaderHasRoom() || this.#isStopping());
     if (this.#isStopping() || (await this.#endUnsent(request)) || this.#isStopping()) return;
     const decision = request.asksAgain ? ({ do: 'send' } as const) : this.#splitter.decide(request);
     switch (decision.do) {
@@ -275,7 +275,7 @@ class RunExecution {
     }
   }
 
-  readonly #mayGoOn = (): boolean => this.#loader.backlog() <= BACKLOG && this.#store.hasRoom();
+  readonly #loaderHasRoom = (): boolean => this.#loader.backlog() <= BACKLOG && this.#store.hasRoom();
   readonly #isStopping = (): boolean => this.#controller.signal.aborted;
   readonly #isIdle = (): boolean => this.#requests.size() === 0 && this.#loads.size() === 0;
   readonly #lookAgain = (): void => {

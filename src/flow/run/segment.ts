@@ -116,9 +116,9 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     },
     loadWaiting: async () => loadWaiting(await contextWith(undefined)),
     complete: async (signal, onStop) => {
-      const cuts = splitNotices(sync, most, onNotice);
-      const stop = await executeRun(await contextWith(cuts.onSplit), signal);
-      cuts.end();
+      const notices = splitNotices(sync, most, onNotice);
+      const stop = await executeRun(await contextWith(notices.onSplit), signal);
+      notices.end();
       if (stop) onStop?.(stop);
       // A service that does not answer does not show its log either.
       const isServiceDown = stop?.reason === 'unavailable';

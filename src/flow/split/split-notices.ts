@@ -16,7 +16,7 @@ export interface SplitEvent {
 }
 
 export interface SplitNotices {
-  readonly onSplit: (cut: SplitEvent) => void;
+  readonly onSplit: (split: SplitEvent) => void;
   /** Reports the total of all splits that were not reported singly. */
   readonly end: () => void;
 }
