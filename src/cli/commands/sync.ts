@@ -38,7 +38,9 @@ export const sync = command({
     'abandon-spool': flag(
       'Give up spool folders that cannot be found. Answers in them count as lost, and their requests may be paid twice.',
     ),
-    from: day('First day, YYYY-MM-DD, instead of the start of the window. Leaves out syncs without days.'),
+    from: day(
+      'First day, YYYY-MM-DD, instead of the start of the window. Without names, leaves out syncs without days.',
+    ),
     to: day('Last day, YYYY-MM-DD, instead of the end of the window.'),
     'max-points': number('POINTS', 'Maximum number of points that this invocation may spend.'),
     limit: number(

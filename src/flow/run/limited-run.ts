@@ -40,7 +40,7 @@ export function limitedEnd({ limit, failOnTruncated }: LimitedInput, { skipped =
   return {
     state: 'partial',
     exitCode: failOnTruncated === true ? EXIT.rejects : EXIT.complete,
-    error: `${textOf(limit)}${leftOut > 0 ? `; ${leftOut} more were left out` : ''}`,
+    error: `${textOf(limit)}${leftOut > 0 ? `; ${leftOut} more ${leftOut === 1 ? 'was' : 'were'} left out` : ''}`,
     next: 'Run the same command without --limit to request the rest.',
   } as const;
 }
