@@ -4,7 +4,10 @@ import type { Summary } from '../ledger/summary.ts';
 /** The inputs whose entities the service does not know. */
 const MISSING_INPUTS = "select sync, input_value, error from sync_inputs where outcome = 'missing'";
 
-/** The next step in one line, which shows the new rows, or missing inputs if no row is new. Empty if the summary contains a next step itself. */
+/**
+ * The next step in one line, which shows the new rows, or missing inputs if no row is new. Empty if the summary contains a
+ * next step itself.
+ */
 export async function nextStepLine({ exitCode, syncs }: Pick<Summary, 'exitCode' | 'syncs'>): Promise<string> {
   if (exitCode !== 0 || syncs.length === 0 || syncs.some(({ next }) => next !== null)) return '';
   const [most] = syncs.filter(({ loaded }) => loaded > 0).toSorted((a, b) => b.loaded - a.loaded);

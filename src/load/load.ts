@@ -56,7 +56,7 @@ export const lookUpByIndex = (executor: SqlExecutor): Promise<void> => executor.
 
 /** The observations of a table's entities, and the change set for them. */
 interface PrefetchedTable {
-  readonly seen: ReadonlyMap<string, readonly Observation[]>;
+  readonly observations: ReadonlyMap<string, readonly Observation[]>;
   readonly changeSet: Promise<ChangeSet>;
 }
 
@@ -76,7 +76,10 @@ function prefetchTables(
     .map((lookup) => ({ lookup, built: Promise.withResolvers<ChangeSet>() }));
   void buildInOrder(lookups);
   return new Map(
-    lookups.map(({ lookup: { target, seen }, built }) => [target.table, { seen, changeSet: built.promise }]),
+    lookups.map(({ lookup: { target, observations }, built }) => [
+      target.table,
+      { observations, changeSet: built.promise },
+    ]),
   );
 }
 
@@ -104,24 +107,24 @@ async function buildInOrder(builds: readonly PendingBuild[]): Promise<void> {
 
 interface StoredLookup {
   readonly target: MergeTarget;
-  readonly seen: PrefetchedTable['seen'];
+  readonly observations: PrefetchedTable['observations'];
   /** In key order. */
   readonly ids: readonly string[];
   readonly stored: Promise<StoredRows>;
 }
 
-function lookUp(target: MergeTarget, seen: PrefetchedTable['seen']): StoredLookup {
-  const ids = [...seen.keys()].toSorted();
-  const storedRows = readStoredFor(target, ids, seen);
+function lookUp(target: MergeTarget, observations: PrefetchedTable['observations']): StoredLookup {
+  const ids = [...observations.keys()].toSorted();
+  const storedRows = readStoredFor(target, ids, observations);
   // The error is thrown where the promise is awaited.
   storedRows.catch(() => undefined);
-  return { target, seen, ids, stored: storedRows };
+  return { target, observations, ids, stored: storedRows };
 }
 
 const buildFrom = async (
-  { target, seen, ids, stored }: StoredLookup,
+  { target, observations, ids, stored }: StoredLookup,
   pause?: () => Promise<unknown>,
-): Promise<ChangeSet> => buildChangeSet(target, ids, seen, await stored, pause);
+): Promise<ChangeSet> => buildChangeSet(target, ids, observations, await stored, pause);
 
 async function loadTable(
   target: MergeTarget,
@@ -134,10 +137,10 @@ async function loadTable(
   const late = await sets.late();
   for (const answer of late) receipts[answer]?.addSuperseded(itemsIn(table, group[answer]));
   const findDeleted = (): Promise<readonly DeletedRow[]> => sets.deletedRows(late);
-  const { seen, changeSet } = prefetched ?? buildNow(target, observationsOf(table, group, late));
-  const { results, deleted } = await writeTable(target, seen, await changeSet, findDeleted);
+  const { observations, changeSet } = prefetched ?? buildNow(target, observationsOf(table, group, late));
+  const { results, deleted } = await writeTable(target, observations, await changeSet, findDeleted);
   const added = new Set(results.filter(({ stored }) => !stored).map(({ id }) => id));
-  await writeDailyRows(target, seen, added);
+  await writeDailyRows(target, observations, added);
   for (const { steps } of results) for (const step of steps) countStep(table, step, receipts[step.answer]);
   for (const { answer } of deleted) receipts[answer]?.addWritten(table.name, 1);
 }
@@ -151,9 +154,9 @@ function countStep(table: RootTable, { items, change, lists }: MergeStep, receip
   });
 }
 
-const buildNow = (target: MergeTarget, seen: PrefetchedTable['seen']): PrefetchedTable => ({
-  seen,
-  changeSet: buildFrom(lookUp(target, seen)),
+const buildNow = (target: MergeTarget, observations: PrefetchedTable['observations']): PrefetchedTable => ({
+  observations,
+  changeSet: buildFrom(lookUp(target, observations)),
 });
 
 const itemsIn = (table: RootTable, loading: LoadItem | undefined): number =>
@@ -165,19 +168,19 @@ function observationsOf(
   group: readonly LoadItem[],
   late: ReadonlySet<number>,
 ): ReadonlyMap<string, readonly Observation[]> {
-  const seen = new Map<string, Observation[]>();
+  const observations = new Map<string, Observation[]>();
   for (const [answer, { batch }] of group.entries()) {
     if (late.has(answer)) continue;
     for (const row of batch.roots.get(table.name) ?? []) {
       const items = row.item === undefined ? 0 : 1;
-      const observations = seen.get(row.id);
-      const last = observations?.at(-1);
+      const earlier = observations.get(row.id);
+      const last = earlier?.at(-1);
       if (last?.answer === answer) {
         last.rows.push(row);
         last.items += items;
-      } else if (observations) observations.push({ answer, rows: [row], items });
-      else seen.set(row.id, [{ answer, rows: [row], items }]);
+      } else if (earlier) earlier.push({ answer, rows: [row], items });
+      else observations.set(row.id, [{ answer, rows: [row], items }]);
     }
   }
-  return seen;
+  return observations;
 }

@@ -37,7 +37,7 @@ const MAX_ROUNDS = 8;
  */
 export async function writeTable(
   target: MergeTarget,
-  seen: ReadonlyMap<string, readonly Observation[]>,
+  observations: ReadonlyMap<string, readonly Observation[]>,
   first: ChangeSet,
   goneOf: () => Promise<readonly DeletedRow[]>,
 ): Promise<WriteResult> {
@@ -69,7 +69,7 @@ export async function writeTable(
     }
     const isOpen = ({ id }: MergeResult): boolean => late.has(id);
     const settled = changeSet.results.filter((result) => !isOpen(result));
-    await logChanges(target, seen, settled, lockedForDeletion);
+    await logChanges(target, observations, settled, lockedForDeletion);
     await logListChanges(target, settled);
     await update(
       target,
@@ -79,7 +79,7 @@ export async function writeTable(
     for (const list of late.size === 0 ? lists : listsOf(table, settled.filter(hasWrite)))
       await writeList(executor, schema, list);
     results.push(...settled);
-    changeSet = await rebuildChangeSet(target, changeSet.results.filter(isOpen), seen);
+    changeSet = await rebuildChangeSet(target, changeSet.results.filter(isOpen), observations);
   }
   return { results, deleted };
 }
@@ -88,10 +88,10 @@ export async function writeTable(
 async function rebuildChangeSet(
   target: MergeTarget,
   open: readonly MergeResult[],
-  seen: ReadonlyMap<string, readonly Observation[]>,
+  observations: ReadonlyMap<string, readonly Observation[]>,
 ): Promise<ChangeSet> {
   const ids = open.map(({ id }) => id);
-  return buildChangeSet(target, ids, seen, await readStoredFor(target, ids, seen));
+  return buildChangeSet(target, ids, observations, await readStoredFor(target, ids, observations));
 }
 
 /**

@@ -111,7 +111,7 @@ function epochInstant(epoch: string | number): string | null {
   return size >= 1e14 && BigInt(epoch) < 10n ** 16n ? instantText(BigInt(epoch)) : null;
 }
 
-/** Puts a value into its column. Returns whether it was sent with another type; undefined if it does not fit. */
+/** Writes a value into its column. Returns whether it was coerced from another type; undefined if it does not fit. */
 export type ValueWriter = (builder: RowBuilder, value: unknown) => boolean | undefined;
 
 /** Writes the only column of a field. */

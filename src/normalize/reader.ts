@@ -109,22 +109,23 @@ function fieldReader(field: Field, place: Place): FieldReader {
 const ignore: FieldReader = () => undefined;
 
 function scalarReader(field: ScalarField, { name, path, target }: Place): FieldReader {
-  const put = field.kind === 'epoch' ? epochWriter(name, target) : cellWriter(field.kind, name, target);
+  const write = field.kind === 'epoch' ? epochWriter(name, target) : cellWriter(field.kind, name, target);
   const setNull = nullSetter(field.kind === 'epoch' ? [name, `${name}_epoch`] : [name], target);
   return (value, builder) => {
     if (value === undefined || value === null) {
       if (switchedOff(field, builder)) return undefined;
       setNull(builder);
       if (value === undefined && builder.full && field.fallback !== undefined) {
-        put(builder, field.fallback);
+        write(builder, field.fallback);
         return undefined;
       }
       return missing(field, value, builder, path);
     }
-    const coerced = put(builder, value);
-    if (coerced === false) return undefined;
+    const wasCoerced = write(builder, value);
+    if (wasCoerced === false) return undefined;
     builder.scope.drift(pathOf(builder, path), 'wrong type', value);
-    if (coerced) return undefined;
+    const hasFitted = wasCoerced === true;
+    if (hasFitted) return undefined;
     setNull(builder);
     return value;
   };

@@ -38,15 +38,9 @@ export const docs = command({
       import('../reference/schema-text.ts'),
       import('../package.ts'),
     ]);
-    if (check && output === undefined && !isCheckout('.'))
-      throw new UsageError(
-        'docs: --check compares the files of a checkout, and the working directory is not its folder.',
-        {
-          next: 'Run it in the folder of the checkout, or name a folder with --output.',
-        },
-      );
     const files = generatedFiles(await allCommands(), schemaText());
-    if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
+    const folder = output ?? (isCheckout('.') ? '.' : undefined);
+    if (pages.length > 0 || (folder === undefined && !check)) {
       const printed = pagesOf(files, pages);
       showGenerated(
         context,
@@ -56,7 +50,7 @@ export const docs = command({
       );
       return EXIT.complete;
     }
-    const folder = output ?? '.';
+    if (folder === undefined) throw notACheckout();
     const stale = await staleOf(files, folder);
     const paths = stale.map(({ path }) => path);
     if (check) {
@@ -76,6 +70,12 @@ export const docs = command({
     return EXIT.complete;
   },
 });
+
+/** Without this error, `--check` would report every file as stale. */
+const notACheckout = (): UsageError =>
+  new UsageError('docs: --check compares the files of a checkout, and the working directory is not its folder.', {
+    next: 'Run it in the folder of the checkout, or name a folder with --output.',
+  });
 
 const FRESH = 'all generated files are up to date\n';
 

@@ -42,7 +42,7 @@ export interface Change {
  */
 export async function logChanges(
   target: HistoryTarget,
-  seen: ObservationsById,
+  observations: ObservationsById,
   results: readonly MergeResult[],
   removed: readonly DeletedRow[],
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function logChanges(
   const before = await loadRows(executor, schema, table, ids);
   const compared = logged.map(({ id, row, steps }): ComparedRow => {
     const rowChanges = steps.map(({ change }) => change);
-    return { id, before: row ?? before.get(id)?.state, answers: seen.get(id) ?? [], changes: rowChanges };
+    return { id, before: row ?? before.get(id)?.state, answers: observations.get(id) ?? [], changes: rowChanges };
   });
   await writeChanges(target, table.changes, compared);
   await writeLines(target, table.changes, removalsOf(target, table.changes, before, removed));
@@ -152,7 +152,7 @@ function changesOf(
   for (const [index, { answer, rows }] of shown.entries()) {
     const by = answers[answer];
     if (!by || rowChanges[index] === 'superseded') continue;
-    const state = rows.reduce<RowState | undefined>((seen, row) => observe(table, seen, row), known);
+    const state = rows.reduce<RowState | undefined>((before, row) => observe(table, before, row), known);
     if (known && state && rowChanges[index] === 'changed')
       for (const difference of differences(attributes, known, state)) changes.push({ id, by, ...difference });
     known = state;

@@ -27,12 +27,12 @@ interface DailyRow {
  */
 export async function writeDailyRows(
   { executor, schema, table, contexts }: HistoryTarget,
-  seen: ObservationsById,
+  observations: ObservationsById,
   added: ReadonlySet<string>,
 ): Promise<void> {
   const { daily } = table;
   if (!daily) return;
-  const [days = [], ...later] = roundsOf(table, daily, contexts, seen);
+  const [days = [], ...later] = roundsOf(table, daily, contexts, observations);
   const upsert = upsertDaily(schema, daily);
   const known = days.filter(({ id }) => !added.has(id));
   const first = days.filter(({ id }) => added.has(id));
@@ -56,11 +56,11 @@ function roundsOf(
   table: RootTable,
   daily: DailyTable,
   answers: readonly AnswerReceived[],
-  seen: ObservationsById,
+  observations: ObservationsById,
 ): readonly (readonly DailyRow[])[] {
   const days = new Map<string, DailyRow[]>();
   const measures = daily.measures.map((measure) => measureReader(table, measure));
-  for (const [id, shown] of seen) {
+  for (const [id, shown] of observations) {
     for (const { answer, rows } of shown) {
       const by = answers[answer];
       const state = rows.reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);

@@ -29,9 +29,9 @@ export interface MergeTarget {
 export function readStoredFor(
   { executor, schema, table }: MergeTarget,
   ids: readonly string[],
-  seen: ReadonlyMap<string, readonly Observation[]>,
+  observations: ReadonlyMap<string, readonly Observation[]>,
 ): Promise<StoredRows> {
-  return loadStoredRows(executor, schema, table, ids, (id) => startsPartial(table, seen.get(id) ?? []));
+  return loadStoredRows(executor, schema, table, ids, (id) => startsPartial(table, observations.get(id) ?? []));
 }
 
 /** Entities per part: about a millisecond. */
@@ -41,21 +41,27 @@ const PART = 100;
 async function compareRows(
   { executor, schema, table, contexts }: MergeTarget,
   ids: readonly string[],
-  seen: ReadonlyMap<string, readonly Observation[]>,
+  observations: ReadonlyMap<string, readonly Observation[]>,
   { heads, states }: StoredRows,
   pause?: () => Promise<unknown>,
 ): Promise<MergeResult[]> {
   const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
   const late = ids.filter((id) => {
     const head = heads.get(id);
-    return head && !states.has(id) && needsStoredRow(table, seen.get(id) ?? [], answerIds, head);
+    return head && !states.has(id) && needsStoredRow(table, observations.get(id) ?? [], answerIds, head);
   });
   const more = await loadStates(executor, schema, table, late);
   const results: MergeResult[] = [];
   for (const [index, id] of ids.entries()) {
     if (pause && index % PART === PART - 1) await pause();
     results.push(
-      mergeObservations({ table, answerIds }, id, seen.get(id) ?? [], heads.get(id), states.get(id) ?? more.get(id)),
+      mergeObservations(
+        { table, answerIds },
+        id,
+        observations.get(id) ?? [],
+        heads.get(id),
+        states.get(id) ?? more.get(id),
+      ),
     );
   }
   return results;
@@ -88,11 +94,11 @@ export interface ListWrite {
 export async function buildChangeSet(
   target: MergeTarget,
   ids: readonly string[],
-  seen: ReadonlyMap<string, readonly Observation[]>,
+  observations: ReadonlyMap<string, readonly Observation[]>,
   storedRows: StoredRows,
   pause?: () => Promise<unknown>,
 ): Promise<ChangeSet> {
-  const results = await compareRows(target, ids, seen, storedRows, pause);
+  const results = await compareRows(target, ids, observations, storedRows, pause);
   const due = results.filter(hasWrite);
   let lists: readonly ListWrite[] | undefined;
   return {

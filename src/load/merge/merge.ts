@@ -136,8 +136,8 @@ function mergedState(
   if (newer && !isFuller(observation, newer)) return undefined;
   const isReplaced = rows.some((it) => isTotal(table, it));
   const base = head && !newer ? (isReplaced ? remainderOf(table, head, rows) : known) : undefined;
-  const seen = rows.reduce<RowState | undefined>((before, it) => observe(table, before, it), base);
-  const state = newer && known && seen ? observeOlder(table, known, seen) : seen;
+  const observed = rows.reduce<RowState | undefined>((before, it) => observe(table, before, it), base);
+  const state = newer && known && observed ? observeOlder(table, known, observed) : observed;
   if (!state) throw new Error(`no observation of ${table.name}`);
   return withoutDuplicates(table, state);
 }

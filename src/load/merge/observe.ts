@@ -70,24 +70,26 @@ export const observeOlder = (table: RootTable, known: RowState, fuller: RowState
 export function observe(
   table: RootTable,
   known: RowState | undefined,
-  seen: Pick<RootRow, 'values' | 'lists' | 'detail'>,
+  observation: Pick<RootRow, 'values' | 'lists' | 'detail'>,
 ): RowState {
-  if (!known) return { values: seen.values, lists: seen.lists, detail: seen.detail };
-  const regresses = isUnfinished(table, seen.values) && !isUnfinished(table, known.values);
-  if (rank(seen.detail) >= rank(known.detail) && !regresses)
+  if (!known) return { values: observation.values, lists: observation.lists, detail: observation.detail };
+  const regresses = isUnfinished(table, observation.values) && !isUnfinished(table, known.values);
+  if (rank(observation.detail) >= rank(known.detail) && !regresses)
     return {
-      values: known.values.map((value, slot) => (seen.values[slot] === undefined ? value : seen.values[slot])),
-      lists: table.children.map((_, index) => seen.lists[index] ?? known.lists[index]),
-      detail: seen.detail,
+      values: known.values.map((value, slot) =>
+        observation.values[slot] === undefined ? value : observation.values[slot],
+      ),
+      lists: table.children.map((_, index) => observation.lists[index] ?? known.lists[index]),
+      detail: observation.detail,
     };
   const { counts, epochs } = slotsIn(table);
   const countOf = (index: number): Cell => known.values[counts[index] ?? -1] ?? null;
   // An instant is null if its epoch is implausible, and the epoch of another observation would not be its own.
   const isReported = (slot: number): boolean => (known.values[epochs.get(slot) ?? slot] ?? null) !== null;
   return {
-    values: known.values.map((value, slot) => (isReported(slot) ? value : (seen.values[slot] ?? null))),
+    values: known.values.map((value, slot) => (isReported(slot) ? value : (observation.values[slot] ?? null))),
     lists: table.children.map((_, index) =>
-      countOf(index) === null ? (seen.lists[index] ?? known.lists[index]) : known.lists[index],
+      countOf(index) === null ? (observation.lists[index] ?? known.lists[index]) : known.lists[index],
     ),
     detail: known.detail,
   };
