@@ -24,6 +24,8 @@ export interface PlanContext {
   readonly to?: string | undefined;
 }
 
+const CORRECT_DAYS = 'Correct --from, --to, or the days of the sync in the config.';
+
 /** All pages of the log cost the same, so the largest is requested. */
 const LOG_PAGE = 100;
 
@@ -88,6 +90,7 @@ function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts
   if (first > to)
     throw new UsageError(
       `${name}: the first day is ${first}, after the last, ${to}; allowed is a first day that is not after the last`,
+      { next: CORRECT_DAYS },
     );
   const again =
     facts.lastCompleteDay === undefined ? first : addDays(facts.lastCompleteDay, -Math.ceil(lookbackMs / DAY_MS));
@@ -115,6 +118,7 @@ function logDays(definition: SyncDefinition, fields: RequestBody, facts: PlanCon
     if (facts.to === undefined) return [{ ...page, start_time: start }];
     throw new UsageError(
       `${definition.name}: the log would be read from ${start.slice(0, 10)} to ${last}; allowed is a first day that is not after the last`,
+      { next: CORRECT_DAYS },
     );
   }
   return days.map((day, index) => ({

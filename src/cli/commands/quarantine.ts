@@ -33,9 +33,13 @@ export const quarantine = command({
   ],
   run: async ({ action = 'list', id, config: flag }, context) => {
     if (action === 'show' ? id === undefined || !/^\d{1,18}$/.test(id) : id !== undefined) {
-      throw new UsageError('quarantine: show takes the number of one entry, list and retry take none', {
-        next: 'Run sluice quarantine list for the numbers.',
-      });
+      const found = id === undefined ? 'none' : JSON.stringify(id);
+      throw new UsageError(
+        `quarantine: ${action} takes ${action === 'show' ? 'the number of one entry' : 'no number'}, found ${found}`,
+        {
+          next: 'Run sluice quarantine list for the numbers.',
+        },
+      );
     }
     const config = await readConfig(context, flag);
     const open = action === 'retry' ? withWarehouse : withWarehouseToRead;

@@ -50,9 +50,12 @@ export const schedule = command({
     if (args.explain) return explain(context, config, names);
     if (args.redrive) return redrive(context, config, names);
     if (names.length > 0)
-      throw new UsageError('schedule: it runs every sync of the config that has a schedule, and accepts no names.', {
-        next: 'Leave out the names; to run some syncs once, use sluice sync.',
-      });
+      throw new UsageError(
+        'schedule: it runs every sync of the config that has a schedule; only --explain and --redrive accept names.',
+        {
+          next: 'Leave out the names; to run some syncs once, use sluice sync.',
+        },
+      );
     requireToken(config);
     if (config.syncs.every(({ schedule: own }) => own === undefined))
       context.log.warn('no sync of the config has a schedule, so none will fire', { file: config.file });

@@ -31,6 +31,9 @@ export interface ChosenField {
   readonly personal: PersonalData | undefined;
 }
 
+/** Status lists each unknown field with a complete command. */
+const NEXT = 'Run sluice status: it shows the command for each unknown field that can be a column.';
+
 /** The table that the request names. Throws a UsageError with the nearest name. */
 export function chooseTable(name: string): FieldTable {
   const found = fieldTables.find(({ table }) => table.name === name);
@@ -40,6 +43,7 @@ export function chooseTable(name: string): FieldTable {
       name,
       fieldTables.map(({ table }) => table.name),
     )}`,
+    { next: NEXT },
   );
 }
 
@@ -47,7 +51,9 @@ export function chooseTable(name: string): FieldTable {
 export function chooseType(name: string): FieldType {
   const found = fieldTypes.get(name.toLowerCase());
   if (found) return found;
-  throw new UsageError(`promote: no type is named ${JSON.stringify(name)}${insteadOf(name, TYPE_NAMES)}`);
+  throw new UsageError(`promote: no type is named ${JSON.stringify(name)}${insteadOf(name, TYPE_NAMES)}`, {
+    next: NEXT,
+  });
 }
 
 /**

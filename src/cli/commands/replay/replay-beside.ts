@@ -72,6 +72,7 @@ function instantOfText(text: string): Date {
   if (micros !== undefined) return new Date(Number(micros / 1000n));
   throw new UsageError(
     `replay: --as-of is ${JSON.stringify(text)}; allowed is a day such as 2026-03-05, or an instant such as 2026-03-05T12:00:00Z`,
+    { next: 'Set --as-of to a day of the calendar, which means its end in UTC, or to an instant.' },
   );
 }
 
