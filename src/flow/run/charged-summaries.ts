@@ -18,6 +18,7 @@ export async function chargedSummaries(
     .selectFrom('runs')
     .select(['id', 'points'])
     .where('id', 'in', ids)
+    .where('points', 'is not', null)
     .execute()
     .catch(() => []);
   const points = new Map(runs.map((run) => [run.id, Number(run.points)]));
