@@ -4,7 +4,7 @@ import type { Config, SyncDefinition } from './config/definition.ts';
 import { invocationBudget } from './control/budget/budget.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
 import { openStatistics } from './flow/run/analyze-tables.ts';
-import { chargedSummaries } from './flow/run/charged-summaries.ts';
+import { chargedSummaries } from './flow/points/charged-summaries.ts';
 import { notStartedSummary, stoppedSummary, worstExitCode } from './flow/run/failed-summary.ts';
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
