@@ -79,6 +79,8 @@ export interface StoredAnswer {
   readonly damage: string | undefined;
   /** Already normalized and loaded once. */
   readonly loaded: boolean;
+  /** A load that served another sync before the first one has put items into quarantine. */
+  readonly hasEarlyRejects: boolean;
 }
 
 /** Returns the answer with that id; undefined if it does not exist or its body was removed. */
@@ -98,6 +100,7 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
     .select(['a.encoding', 'a.sha256'])
     .select(utcText('a.received_at').as('receivedAt'))
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
+    .select(sql<boolean>`a.loaded_at is null and coalesce(a.quarantined > 0, false)`.as('hasEarlyRejects'))
     .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
     .where('a.body', 'is not', null)
     .execute();

@@ -3,6 +3,7 @@
  * the number of answers.
  */
 import { sql } from 'kysely';
+import { withoutRepeats } from '../async/in-batches.ts';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
@@ -14,7 +15,10 @@ import type { StoredAnswer } from './answers.ts';
 
 /** The load of one answer, with what the ledger records. */
 export interface RecordedLoad {
-  readonly answer: Pick<StoredAnswer, 'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded'>;
+  readonly answer: Pick<
+    StoredAnswer,
+    'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded' | 'hasEarlyRejects'
+  >;
   /** The contract's name of the resource in the answer. */
   readonly resource: string;
   readonly batch: Pick<Batch, 'drift' | 'received' | 'rejects' | 'foreign'>;
@@ -52,19 +56,6 @@ export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: 
   }
   const early = loads.filter(({ answer, settles }) => !answer.loaded && !settles);
   for (const each of withoutRepeats(early, ({ answer }) => answer.id)) await recordEarly(ops, each, now);
-}
-
-/** Splits items into as few parts as possible without a key twice in a part; items with the same key stay in order. */
-export function withoutRepeats<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
-  const parts: T[][] = [];
-  const times = new Map<string, number>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const time = times.get(key) ?? 0;
-    times.set(key, time + 1);
-    (parts[time] ??= []).push(item);
-  }
-  return parts;
 }
 
 /** The counts of a load that are kept with its answer. */
@@ -115,6 +106,8 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
     .where((eb) => hideFromStatistics(eb('requests.state', '=', 'stored')))
     .execute();
   await recordDrift(ops, loads);
+  const rejectedEarly = loads.filter(({ answer }) => answer.hasEarlyRejects);
+  if (rejectedEarly.length > 0) await closeRejects(ops, rejectedEarly, now);
 }
 
 /**

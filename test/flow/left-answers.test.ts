@@ -1,6 +1,7 @@
 /** Answers that a dead process stored for another sync: they are loaded before anything new is sent. */
 import { expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
+import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
@@ -83,6 +84,24 @@ anyWarehouse('a stored answer of a dead process', (open) => {
     expect(await stateOf(scene, 'profiles')).toMatchObject({ unloaded: 0 });
     expect(noticesOf(scene)).toContain('loaded a stored answer that an interrupted run had left');
     await expectNothingLeft(scene);
+  });
+
+  it('that another sync could not read, and its own sync can, leaves no entry in quarantine', async () => {
+    const scene = await sceneIn(await open());
+    await dieAfterAnswer(scene, 1, users('profiles'));
+    await expireLeases(scene.warehouse);
+    const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers');
+    const write = (hex: string) =>
+      select(scene.warehouse, `update sluice_ops.answers set body = '\\x${hex}' returning id`);
+    await write(`ff${kept?.body.toString('hex') ?? ''}`);
+    await scene.sync(configOf(users('profiles'), CHILD), { names: ['child'] });
+    expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);
+    await write(kept?.body.toString('hex') ?? '');
+
+    const own = only(await scene.sync(configOf(users('profiles'))));
+
+    expect(own).toMatchObject({ exitCode: 0, received: 1, loaded: 1, quarantined: 0 });
+    expect(await listQuarantine(scene.warehouse, 10)).toEqual([]);
   });
 
   it('that leads to further requests is loaded by any sync, and leads to them when its own sync runs', async () => {

@@ -107,5 +107,6 @@ const storedOf = (
     body,
     damage: undefined,
     loaded: false,
+    hasEarlyRejects: false,
   },
 });

@@ -3,6 +3,7 @@
  * derive from it when an entity was last seen, and since when it is missing. The record depends on the answers
  * alone, and not on the order in which they are loaded.
  */
+import { withoutRepeats } from '../../async/in-batches.ts';
 import type { SqlExecutor } from '../../load/sql/executor.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import { endpointNamed } from '../../service/catalog.ts';
@@ -13,7 +14,6 @@ import { hashOfEntity } from '../../warehouse/schema/entity-hash.ts';
 import { rootTableNamed } from '../../warehouse/schema/tables.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import type { StoredAnswer } from '../answers.ts';
-import { withoutRepeats } from '../load-receipts.ts';
 import { isUnreadable } from '../failures/unreadable-answers.ts';
 import { recordChanged, recordSame } from './presence-sql.ts';
 
