@@ -56,9 +56,10 @@ function queriesOf(
   const isFirst = 't._first_seen_at in (select received_at from read)';
   const none = 'array[]::text[] as columns';
   const removedKeys = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} as ${quoted(column)}`);
-  // Only owned rows are removed, and their log stays.
+  // Only owned rows are removed, and their log stays. A row that also came within these answers is not gone since before.
   const removed = `select distinct ${removedKeys.join(', ')}, ${none} from ${from(changes.name)} c
     where c.attribute = ${literal(CAME)} and c.to_value is null and c._answer_id in (select id from read)
+      and c.from_value::timestamptz not in (select received_at from read)
       and not exists (select from ${from(name)} t where ${isSame.join(' and ')})`;
   return {
     new: `select ${keys}, ${none} from ${from(name)} t where ${isFirst}`,

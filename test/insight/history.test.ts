@@ -99,10 +99,12 @@ anyWarehouse('history', (open) => {
       { who: 'North Trail', what: 9, from: fourth, to: null },
     ]);
     // Each round of the three syncs has three runs, and each day two rounds.
-    const lastDay = { after: String((DAYS.length - 1) * 6), through: null, sync: 'schools' };
-    expect(await readRowChanges(scene.warehouse, lastDay)).toEqual([
-      { table: 'pronet_user_educations', new: 0, changed: 0, gone: 2 },
-    ]);
+    const goneSince = async (day: number): Promise<unknown> =>
+      readRowChanges(scene.warehouse, { after: String(day * 6), through: null, sync: 'schools' });
+    expect(await goneSince(3)).toEqual([{ table: 'pronet_user_educations', new: 0, changed: 0, gone: 2 }]);
+    // A school that came on the third day and went on the fourth is none of the second.
+    expect(await goneSince(2)).toEqual([{ table: 'pronet_user_educations', new: 0, changed: 0, gone: 1 }]);
+    expect(await goneSince(1)).toEqual([{ table: 'pronet_user_educations', new: 0, changed: 0, gone: 2 }]);
     const all = { machinery: true, volatile: true };
     const before = await rowsOf(scene.warehouse, all);
     expect(before['fact_pronet_group_daily']).toHaveLength(DAYS.length);
