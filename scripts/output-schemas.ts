@@ -187,7 +187,7 @@ const FOLDER = 'docs/schemas';
 const TEXT = [
   generated('JSON outputs'),
   'With `--json`, a command prints its result as JSON to standard output. Each output has a JSON Schema in `schemas/`, which the npm package contains too.',
-  'An object has its name and the version of its schema in `format`, such as `sync/1`; results of `sluice mcp` have it too. Arrays have no version. An incompatible change replaces the array with an object.',
+  'An object has its name and the version of its schema in `format`, such as `sync/1`; results of `status`, `costs`, `plan` and `sync` of `sluice mcp` have it too. Arrays have no version. An incompatible change replaces the array with an object.',
   'A new version of Sluice can add keys and values without a new version of the schema, so ignore those that you do not know. The version increases if a key is removed or renamed, or changes its type or meaning.',
   '`schema` prints a JSON Schema, and `dbt` a sources file for dbt. These documents have neither `format` nor a schema here.',
   'With `--json`, a command that ends with an error prints the output `error` as the last line of standard error, unless that is a terminal. `sync`, `replay`, `schedule`, `worker` and `mcp` print it without `--json` too, except for errors of the command line and in CI jobs (`CI` is set), where errors are plain text. A signal is no error: only the exit code 128+n reports it. `retryable` is true for exit codes 5, 7 and 128+n: a scheduler may run the same command again. The summary of `sync` and the output `run` have it too.',
