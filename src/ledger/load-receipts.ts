@@ -10,6 +10,7 @@ import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
+import { isReplaced } from './quarantine.ts';
 import { isUnreadable, UNREADABLE } from './failures/unreadable-answers.ts';
 import type { StoredAnswer } from './answers.ts';
 
@@ -216,7 +217,10 @@ async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> 
 const rejectsOf = (loads: readonly RecordedLoad[]) =>
   loads.flatMap((load) => load.batch.rejects.map((reject) => ({ ...load, ...reject })));
 
-/** Resolves the entries of items that an earlier load rejected and this one did not, and reopens the others. */
+/**
+ * Resolves the entries of items that an earlier load rejected and this one did not. Reopens the others, unless a later answer
+ * replaced them.
+ */
 async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
   const still = rowsFrom(rejectsOf(loads), {
     answer_id: ['bigint', ({ answer }) => answer.id],
@@ -229,6 +233,7 @@ async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: strin
     .where(
       sql<boolean>`((answer_id, coalesce(position, -1)) in (select answer_id, position from ${still} as s)) = (resolved_at is not null)`,
     )
+    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb.not(isReplaced(eb))]))
     .execute();
 }
 

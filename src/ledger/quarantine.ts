@@ -1,7 +1,7 @@
 /** The quarantine: items that could not be read, and why. The items themselves stay in the stored answers. */
-import { sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
+import { type Ops, type OpsDatabase, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from './answers.ts';
 
 type Where = Parameters<typeof operationsOf>[0];
@@ -58,30 +58,33 @@ export async function showQuarantine(
 }
 
 /**
- * Resolves the open entries of these syncs that a later loaded answer to the same request replaced. A readable one
- * replaces an unreadable answer; only a complete one without rejects replaces an item, because others may leave it out.
+ * SQL condition that a later loaded answer to the same request replaced an entry. A readable one replaces an unreadable
+ * answer; only a complete one without rejects replaces an item, because others may leave it out.
  */
+export const isReplaced = (eb: ExpressionBuilder<OpsDatabase, 'quarantine'>): Expression<SqlBool> =>
+  eb.exists(
+    eb
+      .selectFrom('answers as o')
+      .innerJoin('answers as n', 'n.request_key', 'o.request_key')
+      .select('n.id')
+      .whereRef('o.id', '=', 'quarantine.answer_id')
+      .whereRef('n.id', '>', 'o.id')
+      .where('n.loaded_at', 'is not', null)
+      // The body of an answer of status 412 is not read.
+      .where('n.status', '<>', '412')
+      .where('n.unreadable', '=', false)
+      .where(
+        sql<boolean>`(quarantine.position is null or n.quarantined = 0 and (n.asked is null or n.received < n.asked))`,
+      ),
+  );
+
+/** Resolves the open entries of these syncs that a later answer replaced. */
 export async function resolveReplaced(ops: Ops, syncs: readonly string[], at: Date): Promise<void> {
   await ops
-    .updateTable('quarantine as q')
-    .from('answers as o')
+    .updateTable('quarantine')
     .set({ resolved_at: at.toISOString() })
-    .whereRef('o.id', '=', 'q.answer_id')
-    .where('q.resolved_at', 'is', null)
-    .where('q.sync', '=', sql<string>`any(${arrayLiteral(syncs)}::text[])`)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('answers as n')
-          .select('n.id')
-          .whereRef('n.request_key', '=', 'o.request_key')
-          .whereRef('n.id', '>', 'o.id')
-          .where('n.loaded_at', 'is not', null)
-          // The body of an answer of status 412 is not read.
-          .where('n.status', '<>', '412')
-          .where('n.unreadable', '=', false)
-          .where(sql<boolean>`(q.position is null or n.quarantined = 0 and (n.asked is null or n.received < n.asked))`),
-      ),
-    )
+    .where('resolved_at', 'is', null)
+    .where('sync', '=', sql<string>`any(${arrayLiteral(syncs)}::text[])`)
+    .where(isReplaced)
     .execute();
 }

@@ -117,7 +117,7 @@ async function putInPlace(
       for (const { lease } of held) await assertLease(ops, lease);
       const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
       await recordLoads(ops, loads, now());
-      // The loads opened the entries again that later answers replaced.
+      // An answer that can be read now replaces earlier ones.
       await resolveReplaced(ops, [...new Set(rejecting.map(({ answer }) => answer.sync))], now());
       await recordReadSlices(ops, reparsedSlices(rejecting));
       // No stored answer of a log read was loaded, so its rows go.

@@ -79,7 +79,7 @@ async function replayInPlace(
       { ...effects, purpose: { kind: 'replay' }, leases },
       signal,
     );
-    // An answer that was loaded again opened its entries again.
+    // An answer that can be read now replaces earlier ones.
     await retryTransient(() => resolveReplaced(ops, syncs, effects.now()), effects);
     return { ...counts, left: answers.length - counts.answers, gone, filled };
   } finally {
