@@ -61,15 +61,20 @@ export async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise
   return new Map(rows.map(({ answer_id: id, reason }) => [id, reason]));
 }
 
-/** Requests of a run with unreadable answers, with those answers. */
-const unanswered = (ops: Ops, runIds: readonly string[]) =>
-  ops
+/**
+ * Requests of a run with unreadable answers, with those answers. The unreadable answers are an array, because a join would
+ * read the requests of the runs once for each of them.
+ */
+function unanswered(ops: Ops, runIds: readonly string[]) {
+  // Written as in the predicate of the partial index.
+  const unreadable = ops.selectFrom('answers').select('id').where('unreadable', '=', sql<boolean>`true`);
+  return ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
     .where('r.run_id', '=', sql<string>`any(${arrayLiteral(runIds)}::bigint[])`)
-    // Written as in the predicate of the partial index.
-    .where('a.unreadable', '=', sql<boolean>`true`)
+    .where('r.answer_id', '=', sql<string>`any(array(${unreadable}))`)
     .where('r.state', 'in', ['quarantined', 'fresh', 'failed']);
+}
 
 /** Totals of a run's unreadable answers. */
 export interface UnreadableSum {
