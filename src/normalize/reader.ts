@@ -124,8 +124,7 @@ function scalarReader(field: ScalarField, { name, path, target }: Place): FieldR
     const wasCoerced = write(builder, value);
     if (wasCoerced === false) return undefined;
     builder.scope.drift(pathOf(builder, path), 'wrong type', value);
-    const hasFitted = wasCoerced === true;
-    if (hasFitted) return undefined;
+    if (wasCoerced === true) return undefined;
     setNull(builder);
     return value;
   };

@@ -183,8 +183,9 @@ const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
  * the last outcome of their question; without follow-up requests. With `due`, those that have no more use once the
  * bodies that these limits allow to remove are gone.
  */
-const spentRequests = (ops: Ops, before: Date, due?: PruneLimits) =>
-  ops
+function spentRequests(ops: Ops, before: Date, due?: PruneLimits) {
+  const removable = due && prunable(ops, due).select('a.id');
+  return ops
     .selectFrom('requests as r')
     .where('r.state', 'in', ['fresh', 'abandoned'])
     .where('r.attempts', '=', '0')
@@ -228,13 +229,12 @@ const spentRequests = (ops: Ops, before: Date, due?: PruneLimits) =>
               .select('b.id')
               .whereRef('b.id', '=', 'r.answer_id')
               .where('b.body', 'is not', null)
-              .$if(due !== undefined, (all) =>
-                all.where('b.id', 'not in', prunable(ops, due as PruneLimits).select('a.id')),
-              ),
+              .where((it) => (removable ? it('b.id', 'not in', removable) : it.lit(true))),
           ),
         ),
       ]),
     );
+}
 
 /** Returns how many rows of the ledger retention would delete after it removed bodies. */
 export async function countSpentRequests(ops: Ops, limits: PruneLimits): Promise<number> {
