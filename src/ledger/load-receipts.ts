@@ -7,10 +7,10 @@ import { withoutRepeats } from '../async/in-batches.ts';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
+import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
-import { isReplaced } from './quarantine.ts';
+import { closeRejects, recordRejects } from './quarantine.ts';
 import { isUnreadable, UNREADABLE } from './failures/unreadable-answers.ts';
 import type { StoredAnswer } from './answers.ts';
 
@@ -210,52 +210,6 @@ async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> 
     .whereRef('requests.id', '=', 'r.request_id')
     .whereRef('requests.answer_id', '=', 'r.id')
     .where((eb) => hideFromStatistics(eb('requests.state', '=', 'quarantined')))
-    .execute();
-}
-
-/** The rejected items of the loads. */
-const rejectsOf = (loads: readonly RecordedLoad[]) =>
-  loads.flatMap((load) => load.batch.rejects.map((reject) => ({ ...load, ...reject })));
-
-/**
- * Resolves the entries of items that an earlier load rejected and this one did not. Reopens the others, unless a later answer
- * replaced them.
- */
-async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const still = rowsFrom(rejectsOf(loads), {
-    answer_id: ['bigint', ({ answer }) => answer.id],
-    position: ['bigint', ({ position }) => position ?? -1],
-  });
-  await ops
-    .updateTable('quarantine')
-    .set({ resolved_at: sql`case when resolved_at is null then ${now}::timestamptz end` })
-    .where('answer_id', '=', sql<string>`any(${arrayLiteral(loads.map(({ answer }) => answer.id))}::bigint[])`)
-    .where(
-      sql<boolean>`((answer_id, coalesce(position, -1)) in (select answer_id, position from ${still} as s)) = (resolved_at is not null)`,
-    )
-    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb.not(isReplaced(eb))]))
-    .execute();
-}
-
-/** Opens an entry for each rejected item. */
-async function recordRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const rejects = rejectsOf(loads);
-  if (rejects.length === 0) return;
-  const { columns, rows } = insertion(rejects, {
-    answer_id: ['bigint', ({ answer }) => answer.id],
-    sync: ['text', ({ answer }) => answer.sync],
-    endpoint: ['text', ({ answer }) => answer.endpoint],
-    resource: ['text', ({ resource }) => resource],
-    position: ['bigint', ({ position }) => position ?? null],
-    pointer: ['text', ({ pointer }) => pointer],
-    reason: ['text', ({ reason }) => reason],
-    created_at: ['timestamptz', () => now],
-  });
-  await ops
-    .insertInto('quarantine')
-    .columns(columns)
-    .expression(rows)
-    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 

@@ -1,6 +1,8 @@
 /** The quarantine: items that could not be read, and why. The items themselves stay in the stored answers. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { type Ops, type OpsDatabase, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from './answers.ts';
 
@@ -61,7 +63,7 @@ export async function showQuarantine(
  * SQL condition that a later loaded answer to the same request replaced an entry. A readable one replaces an unreadable
  * answer; only a complete one without rejects replaces an item, because others may leave it out.
  */
-export const isReplaced = (eb: ExpressionBuilder<OpsDatabase, 'quarantine'>): Expression<SqlBool> =>
+const isReplaced = (eb: ExpressionBuilder<OpsDatabase, 'quarantine'>): Expression<SqlBool> =>
   eb.exists(
     eb
       .selectFrom('answers as o')
@@ -86,5 +88,59 @@ export async function resolveReplaced(ops: Ops, syncs: readonly string[], at: Da
     .where('resolved_at', 'is', null)
     .where('sync', '=', sql<string>`any(${arrayLiteral(syncs)}::text[])`)
     .where(isReplaced)
+    .execute();
+}
+
+/** A load of one answer, with the items that it could not read. */
+interface RejectingLoad {
+  readonly answer: Pick<StoredAnswer, 'id' | 'sync' | 'endpoint'>;
+  /** The contract's name of the resource in the answer. */
+  readonly resource: string;
+  readonly batch: Pick<Batch, 'rejects'>;
+}
+
+/** The rejected items of the loads. */
+const rejectsOf = (loads: readonly RejectingLoad[]) =>
+  loads.flatMap((load) => load.batch.rejects.map((reject) => ({ ...load, ...reject })));
+
+/**
+ * Resolves the entries of items that an earlier load rejected and this one did not. Reopens the others, unless a later answer
+ * replaced them.
+ */
+export async function closeRejects(ops: Ops, loads: readonly RejectingLoad[], now: string): Promise<void> {
+  const still = rowsFrom(rejectsOf(loads), {
+    answer_id: ['bigint', ({ answer }) => answer.id],
+    position: ['bigint', ({ position }) => position ?? -1],
+  });
+  await ops
+    .updateTable('quarantine')
+    .set({ resolved_at: sql`case when resolved_at is null then ${now}::timestamptz end` })
+    .where('answer_id', '=', sql<string>`any(${arrayLiteral(loads.map(({ answer }) => answer.id))}::bigint[])`)
+    .where(
+      sql<boolean>`((answer_id, coalesce(position, -1)) in (select answer_id, position from ${still} as s)) = (resolved_at is not null)`,
+    )
+    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb.not(isReplaced(eb))]))
+    .execute();
+}
+
+/** Opens an entry for each rejected item. */
+export async function recordRejects(ops: Ops, loads: readonly RejectingLoad[], now: string): Promise<void> {
+  const rejects = rejectsOf(loads);
+  if (rejects.length === 0) return;
+  const { columns, rows } = insertion(rejects, {
+    answer_id: ['bigint', ({ answer }) => answer.id],
+    sync: ['text', ({ answer }) => answer.sync],
+    endpoint: ['text', ({ answer }) => answer.endpoint],
+    resource: ['text', ({ resource }) => resource],
+    position: ['bigint', ({ position }) => position ?? null],
+    pointer: ['text', ({ pointer }) => pointer],
+    reason: ['text', ({ reason }) => reason],
+    created_at: ['timestamptz', () => now],
+  });
+  await ops
+    .insertInto('quarantine')
+    .columns(columns)
+    .expression(rows)
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

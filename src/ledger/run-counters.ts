@@ -1,4 +1,7 @@
 /** The counters of a run: one list of their names, for the summary, the ledger and the tables that people read. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+import { isSplit } from './skip-for-split.ts';
 
 /** Every counter at 0, in the order of the summary. Items obey `received = loaded + unchanged + superseded + quarantined`. */
 export const ZERO_COUNTERS = {
@@ -40,3 +43,57 @@ export type RunCounters = Readonly<typeof ZERO_COUNTERS>;
 
 /** The name of a counter. */
 export type RunCounter = keyof RunCounters;
+
+/** Computes the counters of a run from the ledger and the stored answers, without those of unreadable answers. */
+export async function readRunCounters(ops: Ops, runId: string): Promise<RunCounters> {
+  const count = (condition: string | RawBuilder<boolean>) =>
+    sql<string>`count(*) filter (where ${typeof condition === 'string' ? sql.raw(condition) : condition})`;
+  const total = (column: string) => sql<string>`coalesce(sum(${sql.ref(column)}), 0)`.as(column);
+  const requests = await ops
+    .selectFrom('requests')
+    .select([
+      // Parts replace split questions in the plan.
+      count(sql`not ${isSplit('requests')}`).as('planned'),
+      count("state = 'fresh'").as('fresh'),
+      sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
+      count('attempts > 0').as('asked'),
+      count("state = 'failed'").as('failed'),
+      count("state in ('in_doubt', 'sent')").as('inDoubt'),
+      count(sql`state = 'planned' or (state = 'skipped' and not ${isSplit('requests')})`).as('left'),
+      total('points'),
+    ])
+    .select((eb) => {
+      const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.id', '=', 'requests.answer_id');
+      // A stored answer that serves an input may say so too.
+      const isKnown = eb.and([eb('state', '=', 'fresh'), eb.exists(answer.where('a.status', '=', '412'))]);
+      return eb.fn
+        .countAll<string>()
+        .filterWhere(eb.or([eb('state', '=', 'missing'), isKnown]))
+        .as('missing');
+    })
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  // By request, since the answers of all runs would be read to find those of one.
+  const answers = await ops
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.request_id', 'r.id')
+    .select(sql<string>`count(*)`.as('answers'))
+    .select(['received', 'loaded', 'changed', 'unchanged', 'superseded', 'quarantined'].map(total))
+    .where('r.run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  const coverage = await ops
+    .selectFrom('coverage')
+    .select(count('reason is not null').as('truncated'))
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return mapCounters({ ...ZERO_COUNTERS, ...requests, ...answers, ...coverage }, Number);
+}
+
+const mapCounters = <From, To>(counters: Readonly<Record<RunCounter, From>>, convert: (value: From) => To) =>
+  Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, convert(value)])) as Record<RunCounter, To>;
+
+/** The counters that the row of a run has. */
+export const counterColumns = (counters: RunCounters) => {
+  const { sent: _sent, inDoubt: _inDoubt, left: _left, answers: stored, ...counts } = mapCounters(counters, String);
+  return { ...counts, stored };
+};

@@ -1,14 +1,13 @@
 /** Runs: one row for each execution of a sync, continued after an interruption. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { DAY_MS, dayOf } from '../day.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
-import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './failures/lost-answers.ts';
 import { unreadableSum } from './failures/unreadable-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { moveRequests } from './requests.ts';
-import { type RunCounter, type RunCounters, ZERO_COUNTERS } from './run-counters.ts';
+import { counterColumns, readRunCounters, type RunCounters } from './run-counters.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
@@ -222,60 +221,6 @@ async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> 
     .execute();
   return lost;
 }
-
-/** Computes the counters of a run from the ledger and the stored answers, without those of unreadable answers. */
-export async function readRunCounters(ops: Ops, runId: string): Promise<RunCounters> {
-  const count = (condition: string | RawBuilder<boolean>) =>
-    sql<string>`count(*) filter (where ${typeof condition === 'string' ? sql.raw(condition) : condition})`;
-  const total = (column: string) => sql<string>`coalesce(sum(${sql.ref(column)}), 0)`.as(column);
-  const requests = await ops
-    .selectFrom('requests')
-    .select([
-      // Parts replace split questions in the plan.
-      count(sql`not ${isSplit('requests')}`).as('planned'),
-      count("state = 'fresh'").as('fresh'),
-      sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
-      count('attempts > 0').as('asked'),
-      count("state = 'failed'").as('failed'),
-      count("state in ('in_doubt', 'sent')").as('inDoubt'),
-      count(sql`state = 'planned' or (state = 'skipped' and not ${isSplit('requests')})`).as('left'),
-      total('points'),
-    ])
-    .select((eb) => {
-      const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.id', '=', 'requests.answer_id');
-      // A stored answer that serves an input may say so too.
-      const isKnown = eb.and([eb('state', '=', 'fresh'), eb.exists(answer.where('a.status', '=', '412'))]);
-      return eb.fn
-        .countAll<string>()
-        .filterWhere(eb.or([eb('state', '=', 'missing'), isKnown]))
-        .as('missing');
-    })
-    .where('run_id', '=', runId)
-    .executeTakeFirstOrThrow();
-  // By request, since the answers of all runs would be read to find those of one.
-  const answers = await ops
-    .selectFrom('requests as r')
-    .innerJoin('answers as a', 'a.request_id', 'r.id')
-    .select(sql<string>`count(*)`.as('answers'))
-    .select(['received', 'loaded', 'changed', 'unchanged', 'superseded', 'quarantined'].map(total))
-    .where('r.run_id', '=', runId)
-    .executeTakeFirstOrThrow();
-  const coverage = await ops
-    .selectFrom('coverage')
-    .select(count('reason is not null').as('truncated'))
-    .where('run_id', '=', runId)
-    .executeTakeFirstOrThrow();
-  return mapCounters({ ...ZERO_COUNTERS, ...requests, ...answers, ...coverage }, Number);
-}
-
-const mapCounters = <From, To>(counters: Readonly<Record<RunCounter, From>>, convert: (value: From) => To) =>
-  Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, convert(value)])) as Record<RunCounter, To>;
-
-/** The counters that the row of a run has. */
-const counterColumns = (counters: RunCounters) => {
-  const { sent: _sent, inDoubt: _inDoubt, left: _left, answers: stored, ...counts } = mapCounters(counters, String);
-  return { ...counts, stored };
-};
 
 /** Records how a run ended, with its counters. */
 export async function endRun(

@@ -5,7 +5,7 @@ import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-ans
 import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
-import { readRunCounters } from '../../ledger/runs.ts';
+import { readRunCounters } from '../../ledger/run-counters.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';

@@ -4,7 +4,8 @@ import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-ans
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { endRun, readRunCounters } from '../../ledger/runs.ts';
+import { readRunCounters } from '../../ledger/run-counters.ts';
+import { endRun } from '../../ledger/runs.ts';
 import { resolveReplaced } from '../../ledger/quarantine.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { gapsOf, recordUnsentSlices, unreadableSum } from '../../ledger/failures/unreadable-answers.ts';

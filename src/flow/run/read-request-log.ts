@@ -5,7 +5,8 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { planRequests } from '../../ledger/requests.ts';
-import { continueRun, createRun, endRun, openRunsOf, type Run, readRunCounters } from '../../ledger/runs.ts';
+import { readRunCounters } from '../../ledger/run-counters.ts';
+import { continueRun, createRun, endRun, openRunsOf, type Run } from '../../ledger/runs.ts';
 import { deletableLogReads, logReadName, recordDeletion, waitForDeletions } from '../../ledger/log-reads.ts';
 import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
