@@ -19,6 +19,8 @@ const LOOKED_AT = 50_000;
 /** If an endpoint is rare among them, its last runs lead to further rows, with some requests of each. */
 const RUNS = 10;
 const REQUESTS_EACH = 200;
+/** Requests of a run, and answers of a sync, that are searched: a plan may hold a million requests that were never sent. */
+const SEARCHED_EACH = 5000;
 
 interface Row {
   readonly cost: string;
@@ -46,23 +48,33 @@ export async function readSamples(
         select * from ${log} where started_at is not null order by started_at desc limit ${LOOKED_AT}
       ) newest where endpoint = any(${arrayLiteral(loggedAs(name, path))}::text[])
       order by started_at desc limit ${SAMPLES}
+    ), last_runs as (
+      select id, sync from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}
     ), rare as (
       select f.*
-      from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
-      cross join lateral (select id from ${requests} where run_id = r.id and sent_at is not null limit ${REQUESTS_EACH}) q
+      from last_runs r
+      cross join lateral (
+        -- For one large run, the planner would read the requests of all runs in their order; this order has one index only.
+        select id from (
+          select id, sent_at from ${requests} where run_id between r.id and r.id order by run_id, id limit ${SEARCHED_EACH}
+        ) q where sent_at is not null limit ${REQUESTS_EACH}
+      ) q
       cross join lateral (select log_id from ${matches} where request_id = q.id and match_kind <> 'ambiguous' limit 1) m
       cross join lateral (select ${columns} from ${log} where id = m.log_id limit 1) f
       where (select count(*) from recent) < ${SAMPLES}
     ), ledger as (
-      -- Rows that a run read only to check its points have left the log again; the ledger keeps what they charged.
+      -- Rows that a run read only to check its points have left the log again; the ledger keeps what they charged. The
+      -- answers lead to the newest requests of a run, whose later requests may only be planned.
       select q.id::text as id, q.sent_at as started_at, q.charged as cost, true as is_paid, a.status,
         a.received as returned, q.body ->> 'count' as asked, q.sync = ${sync} as is_own
-      from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
+      from (select distinct sync from last_runs) s
       cross join lateral (
-        select * from ${requests} where run_id = r.id and charged is not null and attempts = 1 order by id desc limit ${REQUESTS_EACH}
-      ) q
-      join ${answers} a on a.id = q.answer_id
-      where not exists (select from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = q.id)
+        select id, request_id, status, received from ${answers}
+        where sync = s.sync and endpoint = ${name} order by received_at desc limit ${SEARCHED_EACH}
+      ) a
+      join ${requests} q on q.id = a.request_id and q.answer_id = a.id
+      where q.charged is not null and q.attempts = 1
+        and not exists (select from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = q.id)
     ), logged as (
       select s.id::text as id, s.started_at, s.cost, s.is_paid, s.status, s.returned, known.asked,
         coalesce(known.sync = ${sync}, false) as is_own

@@ -139,6 +139,27 @@ anyWarehouse('samples of the request log', (open) => {
     await match(warehouse, request, String(seldom), 'identifier');
     expect(await readSamples(warehouse, education, 'schools')).toMatchObject([{ points: 7, asked: 100, isOwn: true }]);
   });
+
+  it('do not take longer for a large plan: its requests that were not sent yet are not read', async () => {
+    const warehouse = await open();
+    for (const counts of [[1], [2], [3]]) await sentBy(warehouse, 'schools', education, counts);
+    await sentBy(warehouse, 'people', search, [10]);
+    await sql`insert into sluice_ops.requests (run_id, sync, endpoint, request_key, body, input, state, planned_at)
+      select q.run_id, q.sync, q.endpoint, md5(n::text), '{}', '{}', 'planned', now()
+      from sluice_ops.requests q, generate_series(1, 20000) n where q.sync = 'people'`.execute(warehouse.db);
+    await sql`analyze sluice_ops.requests`.execute(warehouse.db);
+    const rowsRead = (endpoint: Endpoint) =>
+      warehouse.db.transaction().execute(async (db) => {
+        await readSamples({ ...warehouse, db }, endpoint, 'any');
+        const { rows } = await sql<{
+          read: string;
+        }>`select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read
+          from pg_stat_xact_all_tables where schemaname = 'sluice_ops' and relname = 'requests'`.execute(db);
+        return Number(rows[0]?.read);
+      });
+    expect(await rowsRead(education)).toBeLessThan(100);
+    expect(await rowsRead(search)).toBeLessThan(10_000);
+  });
 });
 
 anyWarehouse('what the ledger tells', (open) => {

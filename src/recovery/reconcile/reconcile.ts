@@ -146,9 +146,10 @@ async function settleRequests(
   await sql`
     update ${runs} n set points = s.points
     from (
-      select run_id, coalesce(sum(points), 0) as points from ${requests} where run_id = any(${touched}::bigint[]) group by run_id
+      select o.id, (select coalesce(sum(q.points), 0) from ${requests} q where q.run_id = o.id) as points
+      from ${runs} o where o.id = any(${touched}::bigint[]) and o.ended_at is not null
     ) s
-    where n.id = s.run_id and n.ended_at is not null and n.points is distinct from s.points`.execute(database.db);
+    where n.id = s.id and n.points is distinct from s.points`.execute(database.db);
 }
 
 /** How log and ledger agree over a period. Rows are log rows. */
