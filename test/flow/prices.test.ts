@@ -127,6 +127,13 @@ syncs:
     expect(only(await dearer.sync(groups(NAMES))).quote).toMatchObject({ likely: 56, most: 56, samples: 5 });
   });
 
+  it('that a limit does not allow stop requests, and the progress counts these as planned', async () => {
+    const scene = await sceneIn(await open(), { respond });
+    const config = groups(NAMES, 'budget: { per_run: 3 }').replace('in_flight: 1', 'in_flight: 4');
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 6, sent: 3, left: 5 });
+    expect(Math.max(...scene.progress.map(({ done }) => done))).toBe(3);
+  });
+
   it('quoted at the start of a run stay when it is continued', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const limited = groups(NAMES, 'budget: { per_run: 3 }');

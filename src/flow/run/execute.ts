@@ -247,7 +247,9 @@ class RunExecution {
       this.#isEndpointRefused = true;
       this.#controller.stopWith({ reason: 'endpoint-refused', because: end.because, next: end.next, forAll: false });
     }
-    if (end.as !== 'aborted') context.onEnded(0, 0);
+    // The request stays planned.
+    if (end.as === 'aborted' || end.as === 'stopped') return;
+    context.onEnded(0, 0);
   }
 
   /** Stores the answer and returns its id; loads it in the background, so that the splitter learns from it before it leaves. */
