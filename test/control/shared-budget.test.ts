@@ -156,6 +156,34 @@ eachWarehouse('a shared limit', (open, kind) => {
     if (kind === 'postgres') expect(refused).toBeGreaterThan(0);
   });
 
+  it('is changed by one statement for calls that come at once, and allows as many of them as there is room for', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    let statements = 0;
+    const guard = openSharedBudget(
+      warehouse,
+      async () => limits(30),
+      (work) => {
+        statements += 1;
+        return work();
+      },
+    );
+    const together = await Promise.all(Array.from({ length: 20 }, () => guard.reserve(1)));
+    expect(together.every((it) => 'release' in it)).toBe(true);
+    expect(await counted(warehouse)).toMatchObject({ [periodCounter(PERIOD)]: 20 });
+    // The first call does not wait for the others. Each statement is preceded by a look at the limits.
+    expect(statements).toBe(4);
+
+    const rest = await Promise.all(Array.from({ length: 6 }, () => guard.reserve(2)));
+    expect(rest.filter((it) => 'release' in it).length).toBe(5);
+    expect(rest.filter((it) => !('release' in it))).toEqual([{ what: 'the day', points: 30, spent: 30 }]);
+
+    statements = 0;
+    await Promise.all(together.map((it) => ('release' in it ? it.release(1) : undefined)));
+    expect(await counted(warehouse)).toMatchObject({ [periodCounter(PERIOD)]: 10 });
+    expect(statements).toBe(2);
+  });
+
   it('creates its rows again when they are gone, and allows nothing without them', async () => {
     const warehouse = await open();
     const reported: boolean[] = [];

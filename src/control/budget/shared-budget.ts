@@ -3,6 +3,7 @@
  * authoritative, and the rows are corrected by it.
  */
 import { sql } from 'kysely';
+import { batched } from '../../async/batcher.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
@@ -28,11 +29,33 @@ interface CounterRow {
   readonly points: string;
 }
 
+/** A change of what counts against limits. */
+interface Change {
+  readonly limits: readonly SharedLimit[];
+  readonly points: number;
+}
+
+/**
+ * All processes write to the same rows, one after the other, and each waits for the commit before it. Calls that wait at the
+ * same time share one statement.
+ */
+const TOGETHER = { maxItems: 1000, failsWholeBatch: () => true };
+
 /** Runs work, with retries of transient errors. */
 type Persist = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The names of the rows, as an array of SQL. */
 const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ counter }) => counter));
+
+/** The changes of each set of rows in total: what is added, and what is given back. */
+function sumsOf(changes: readonly Change[]): Change[] {
+  const sums = new Map<string, Change>();
+  for (const { limits, points } of changes) {
+    const key = `${points < 0} ${namesOf(limits)}`;
+    sums.set(key, { limits, points: points + (sums.get(key)?.points ?? 0) });
+  }
+  return [...sums.values()];
+}
 
 /** The limit of a row, with what counts against it. */
 function limitOf(limits: readonly SharedLimit[], { name, points }: CounterRow): Limit {
@@ -106,11 +129,38 @@ export function openSharedBudget(
   const charge = (limits: readonly SharedLimit[], points: number): Promise<void> =>
     persist(() => change(limits, points)).catch(() => undefined);
 
+  const changeTogether = batched(async (changes: readonly Change[]): Promise<void[]> => {
+    for (const { limits, points } of sumsOf(changes))
+      await (points < 0 ? release(limits, -points) : charge(limits, points));
+    return changes.map(() => undefined);
+  }, TOGETHER);
+
   /** What counts for a call against these limits, whatever limits hold later. */
   const reservationOn = (limits: readonly SharedLimit[]): BudgetReservation => ({
-    release: async (points) => (points === 0 ? undefined : release(limits, points)),
-    charge: async (points) => (points === 0 ? undefined : charge(limits, points)),
+    release: async (points) => (points === 0 ? undefined : changeTogether({ limits, points: -points })),
+    charge: async (points) => (points === 0 ? undefined : changeTogether({ limits, points })),
   });
+
+  const reserve = async (points: number): Promise<BudgetReservation | Limit> => {
+    for (let isGone = false; ; isGone = true) {
+      const limits = await limitsNow(isGone);
+      // If the connection was lost after the commit, the points are reserved twice, which only ends a run early.
+      const end = await persist(() => reserveOn({ db, ops }, limits, points));
+      if (end === 'done') return reservationOn(limits);
+      if (end !== 'gone') return end;
+      if (isGone) throw new Error(`the rows of ${namesOf(limits)} are gone again`);
+    }
+  };
+
+  const reserveTogether = batched(async (calls: readonly number[]): Promise<(BudgetReservation | Limit)[]> => {
+    const all = await reserve(calls.reduce((sum, points) => sum + points, 0));
+    if ('release' in all) return calls.map(() => all);
+    if (calls.length === 1) return [all];
+    // There may be enough for some of them.
+    const each: (BudgetReservation | Limit)[] = [];
+    for (const points of calls) each.push(await reserve(points));
+    return each;
+  }, TOGETHER);
 
   const counted = async (): Promise<Limit[]> => {
     const limits = await limitsNow(false);
@@ -121,8 +171,14 @@ export function openSharedBudget(
     return rows.map((row) => limitOf(limits, row));
   };
 
+  const checkTogether = batched(async (calls: readonly number[]): Promise<(Limit | undefined)[]> => {
+    const limits = await counted();
+    return calls.map((points) => limits.find((limit) => limit.spent + points > limit.points));
+  }, TOGETHER);
+
   return {
-    check: async (points) => (await counted()).find((limit) => limit.spent + points > limit.points),
+    check: checkTogether,
+    reserve: reserveTogether,
     tightest: async () => {
       const runs = await persist(() => activeRuns({ db, ops }));
       return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
@@ -133,16 +189,6 @@ export function openSharedBudget(
     countsEarlier: true,
     // The rows of a period become at least what the ledger has.
     addEarlier: async () => void (await limitsNow(true)),
-    reserve: async (points) => {
-      for (let isGone = false; ; isGone = true) {
-        const limits = await limitsNow(isGone);
-        // If the connection was lost after the commit, the points are reserved twice, which only ends a run early.
-        const end = await persist(() => reserveOn({ db, ops }, limits, points));
-        if (end === 'done') return reservationOn(limits);
-        if (end !== 'gone') return end;
-        if (isGone) throw new Error(`the rows of ${namesOf(limits)} are gone again`);
-      }
-    },
   };
 }
 
