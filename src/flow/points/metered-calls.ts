@@ -13,6 +13,7 @@ import {
   releaseRefused,
   shownCost,
 } from './metered-call.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 import { balanceIn, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
@@ -33,6 +34,7 @@ export class MeteredCalls {
   showsBalance = false;
   readonly #it: MeteredCallsOptions;
   readonly #calls = new Map<string, MeteredCall>();
+  readonly #waiting = new WaitingCalls();
   /** Points that count for requests whose calls ended or were free. */
   readonly #confirmed = new Map<string, number>();
   /** Points reserved, by ticket, for calls that have not ended. */
@@ -62,21 +64,35 @@ export class MeteredCalls {
 
   /** Calls that ended, and that the log may still confirm. */
   waiting(): MeteredCall[] {
-    return [...this.#calls.values()].filter((call) => call.inFlight === 0 && !call.isGivenUp);
+    return this.#waiting.calls();
+  }
+
+  /** How many calls ended, and the log may still confirm. */
+  waitingCount(): number {
+    return this.#waiting.size();
   }
 
   unconfirmedPoints(): number {
-    return this.waiting().reduce((sum, call) => sum + Math.max(countedPoints(call), call.due), 0);
+    return this.#waiting.unconfirmed();
   }
 
   /** Points that calls in flight and unconfirmed ones may still cost, without those of one ticket. */
   outstanding(except?: Ticket): number {
     const reserved = [...this.#open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0);
-    return reserved + this.waiting().reduce((sum, call) => sum + countedPoints(call), 0);
+    return reserved + this.#waiting.counted();
   }
 
   firstSentMs(): number {
-    return Math.min(...[...this.#calls.values()].map((call) => call.sentMs), this.#it.now().getTime());
+    return [...this.#calls.values()].reduce((first, { sentMs }) => Math.min(first, sentMs), this.#it.now().getTime());
+  }
+
+  /** Stops waiting for the rows of these calls, until the next reading is asked to look for them again. */
+  giveUp(calls: readonly MeteredCall[]): void {
+    for (const call of calls) {
+      if (call.inFlight > 0) continue;
+      call.isGivenUp = true;
+      this.#recount(call);
+    }
   }
 
   /** True when the log must still show a row for one of these. */
@@ -88,7 +104,10 @@ export class MeteredCalls {
   expectRows(): boolean {
     const calls = [...this.#calls.values()];
     if (!calls.some((call) => call.due > 0 || countedPoints(call) > 0)) return false;
-    for (const call of calls) call.isGivenUp = false;
+    for (const call of calls) {
+      call.isGivenUp = false;
+      this.#recount(call);
+    }
     return true;
   }
 
@@ -114,6 +133,7 @@ export class MeteredCalls {
       .map((call) => ({ call, attempts: call.attempts }));
     const costs = await this.#it.logReader.costs(ended.map(({ call }) => call.id));
     let [charged, expected] = [0, 0];
+    const corrections: Promise<void>[] = [];
     for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
       // Another attempt may have begun meanwhile.
@@ -123,18 +143,20 @@ export class MeteredCalls {
       const counted = countedPoints(call);
       if (isComplete) [charged, expected] = [charged + points, expected + counted];
       if (!lacksRow) this.#end(call, points);
-      await correctCall(call, points - counted);
+      corrections.push(correctCall(call, points - counted));
+      this.#recount(call);
     }
+    await Promise.all(corrections);
     if (expected > 0) this.#ratio = Math.max(1, charged / expected);
   }
 
   /** Gives back the points of refused attempts that the readings showed no charge for. A later row still counts. */
   async releaseRefused(): Promise<void> {
-    for (const call of this.#calls.values()) {
-      if (call.inFlight > 0 || !hasRefused(call)) continue;
-      this.#corrections += 1;
-      await releaseRefused(call);
-    }
+    const refused = [...this.#calls.values()].filter((call) => call.inFlight === 0 && hasRefused(call));
+    this.#corrections += refused.length;
+    const released = refused.map(releaseRefused);
+    for (const call of refused) this.#recount(call);
+    await Promise.all(released);
   }
 
   /** Lets one call in. */
@@ -151,6 +173,7 @@ export class MeteredCalls {
         this.#open.delete(ticket);
         call.inFlight -= 1;
         state = { is: 'answered', call, attempt: this.#count(call, outcome, reserved, ticket) };
+        this.#recount(call);
         this.announceChange();
       },
       settle: (points) => {
@@ -185,6 +208,7 @@ export class MeteredCalls {
     call.inFlight += 1;
     call.attempts += 1;
     call.isGivenUp = false;
+    this.#recount(call);
     return call;
   }
 
@@ -230,9 +254,17 @@ export class MeteredCalls {
   }
 
   #forgetIfFree(call: MeteredCall): void {
-    if (countedPoints(call) !== 0 || call.due > 0 || call.inFlight > 0) return;
-    this.#calls.delete(call.id);
-    // The rows of lost attempts must not pass for those of later ones.
-    this.#confirmed.set(call.id, call.before.points);
+    if (countedPoints(call) === 0 && call.due === 0 && call.inFlight === 0) {
+      this.#calls.delete(call.id);
+      // The rows of lost attempts must not pass for those of later ones.
+      this.#confirmed.set(call.id, call.before.points);
+    }
+    this.#recount(call);
+  }
+
+  /** Updates the sums after a change of the call. */
+  #recount(call: MeteredCall): void {
+    const isKept = this.#calls.get(call.id) === call;
+    this.#waiting.update(call, isKept && call.inFlight === 0 && !call.isGivenUp);
   }
 }

@@ -8,13 +8,14 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
 import type { RequestLogReader } from './request-log-reader.ts';
 import type { MeteredCall } from './metered-call.ts';
+import { pagesWith } from '../run/read-request-log.ts';
 import { MeteredCalls } from './metered-calls.ts';
 import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
 import { LOG_PATH } from '../../service/request-log/request-log.ts';
 
 export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
   readonly budget: MeteredBudget;
-  readonly logReader: RequestLogReader;
+  readonly logReader: Pick<RequestLogReader, keyof RequestLogReader>;
   /** The prices at the start. */
   readonly prices: PriceBook;
   /** Most concurrent calls of the token. */
@@ -86,7 +87,7 @@ export class TruePointsMeter implements PointsMeter {
   }
 
   async verify(signal: AbortSignal): Promise<boolean> {
-    return this.#calls.waiting().length === 0 ? false : this.#verifyOnce(signal);
+    return this.#calls.waitingCount() === 0 ? false : this.#verifyOnce(signal);
   }
 
   async finish(signal: AbortSignal): Promise<void> {
@@ -111,7 +112,7 @@ export class TruePointsMeter implements PointsMeter {
     }
     if (points === 0 || points < this.#threshold || this.#isUnreadable) return undefined;
     // The limit may be exceeded by as many calls as may be in flight.
-    if (calls.waiting().length + calls.inFlight() < this.#it.inFlight) return undefined;
+    if (calls.waitingCount() + calls.inFlight() < this.#it.inFlight) return undefined;
     return calls.inFlight() > 0 ? 'end' : 'reading';
   }
 
@@ -184,7 +185,7 @@ export class TruePointsMeter implements PointsMeter {
     await this.#readUntilConfirmed(targets, signal);
     if (!signal.aborted) {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
-      for (const call of targets) if (call.inFlight === 0) call.isGivenUp = true;
+      this.#calls.giveUp(targets);
       // An outage must not use up the limits: the run ends because of the service.
       await this.#calls.releaseRefused();
       this.#isPatient = !this.#isUnconfirmed;
@@ -220,8 +221,8 @@ export class TruePointsMeter implements PointsMeter {
 
   async #read(isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> {
     const { budget, logReader } = this.#it;
-    const extent = isFirst && !budget.balance ? 'page' : 'all';
-    const { outcome, points } = await logReader.read(this.#calls.firstSentMs(), extent, signal);
+    const pages = isFirst && !budget.balance ? 1 : pagesWith(this.#calls.ids().length);
+    const { outcome, points } = await logReader.read(this.#calls.firstSentMs(), pages, signal);
     await budget.add(points);
     return outcome;
   }

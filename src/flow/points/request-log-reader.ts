@@ -114,21 +114,21 @@ export class RequestLogReader {
     return this.#resultOf(read);
   }
 
-  /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
-  async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<RequestLogReading> {
-    return this.#readSince(sentMs, extent, signal, (from) => this.#measureOffset(sentMs, from));
+  /** Reads the log from a send time on, at most `pages` of it, and reconciles it with the ledger. */
+  async read(sentMs: number, pages: number, signal: AbortSignal): Promise<RequestLogReading> {
+    return this.#readSince(sentMs, pages, signal, (from) => this.#measureOffset(sentMs, from));
   }
 
   /** `onRead` gets the start of the rows in the log. */
   async #readSince(
     sentMs: number,
-    extent: 'page' | 'all',
+    pages: number,
     signal: AbortSignal,
     onRead?: (from: Date) => Promise<void>,
   ): Promise<RequestLogReading> {
     const { warehouse, position, now } = this.#context;
     const from = position.startFor(sentMs);
-    const read = await this.#readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
+    const read = await this.#readPages([logSince(from)], pages, signal);
     if (!read.isUsable) return this.#resultOf(read);
     if (this.#offsetMs === undefined && from) await onRead?.(from);
     await this.#notePosition();
@@ -156,7 +156,7 @@ export class RequestLogReader {
     const earlier = await this.#retry(() => unconfirmedRequests(warehouse, which));
     if (earlier.length === 0) return undefined;
     const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
-    const { points } = await this.#readSince(firstSentMs, 'all', signal);
+    const { points } = await this.#readSince(firstSentMs, MOST_PAGES, signal);
     const own = earlier.filter(({ sync }) => sync === definition.name);
     const confirmed = await this.costs(own.map(({ id }) => id));
     // A lower cost releases nothing, because the limits of this invocation did not count these requests.

@@ -60,6 +60,9 @@ export interface LogRead {
 const PAGE = 100;
 /** Most pages of one range; the rows beyond are worth less than the time to read them. */
 export const MOST_PAGES = 50;
+
+/** The most pages of a range that has the rows of this many calls, and of other programs. */
+export const pagesWith = (calls: number): number => MOST_PAGES + Math.ceil(calls / PAGE);
 /**
  * A log read has no timeout of its own, and it delays a run that already lost an answer. The client adds its margin.
  */
