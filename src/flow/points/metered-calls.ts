@@ -1,4 +1,5 @@
 /** The calls of a run whose true cost the request log has yet to confirm, and the tickets that let them in. */
+import { batched } from '../../async/batcher.ts';
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
@@ -44,6 +45,16 @@ export class MeteredCalls {
   #corrections = 0;
   #headers: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
+  /** Answers that arrive while a balance is counted wait for the next one, which counts what allows least. */
+  readonly #lowerTogether = batched(
+    async (shown: readonly { readonly left: number; readonly ticket: Ticket }[]): Promise<void[]> => {
+      const balances = shown.map(({ left, ticket }) => ({ left, outstanding: this.outstanding(ticket) }));
+      const lowest = balances.reduce((a, b) => (b.left - b.outstanding < a.left - a.outstanding ? b : a));
+      await this.#it.budget.balance?.lower(lowest.left, lowest.outstanding);
+      return shown.map(() => undefined);
+    },
+    { maxItems: 1000, failsWholeBatch: () => true },
+  );
 
   constructor(options: MeteredCallsOptions) {
     this.#it = options;
@@ -172,8 +183,9 @@ export class MeteredCalls {
         const { call, reserved } = state;
         this.#open.delete(ticket);
         call.inFlight -= 1;
-        state = { is: 'answered', call, attempt: this.#count(call, outcome, reserved, ticket) };
+        state = { is: 'answered', call, attempt: this.#count(call, outcome, reserved) };
         this.#recount(call);
+        this.#noteBalance(outcome, ticket);
         this.announceChange();
       },
       settle: (points) => {
@@ -234,8 +246,8 @@ export class MeteredCalls {
     this.#corrections += 1;
   }
 
-  /** Counts an ended attempt with the points reserved for it, and the balance that its answer shows. */
-  #count(call: MeteredCall, outcome: Outcome, reserved: Reserved, ticket: Ticket): EndedAttempt {
+  /** Counts an ended attempt with the points reserved for it. */
+  #count(call: MeteredCall, outcome: Outcome, reserved: Reserved): EndedAttempt {
     const attempt = { reserved, kind: outcome.kind, counted: reserved.points, isRefused: false };
     call.ended.push(attempt);
     if (outcome.kind === 'unknown') call.lost += 1;
@@ -245,12 +257,15 @@ export class MeteredCalls {
       call.leastRows = Math.max(call.leastRows, call.rowsBefore + 1);
       call.mayCostLater ||= outcome.status < 300;
     }
-    const { balance } = this.#it.budget;
-    const left = balanceIn(outcome.headers['x-token-points']);
-    if (!balance || left === undefined) return attempt;
-    this.showsBalance = true;
-    this.#headers = this.#headers.then(() => balance.lower(left, this.outstanding(ticket)));
     return attempt;
+  }
+
+  /** Counts the balance that the header of an answer shows. */
+  #noteBalance(outcome: Outcome, ticket: Ticket): void {
+    const left = outcome.kind === 'answered' ? balanceIn(outcome.headers['x-token-points']) : undefined;
+    if (!this.#it.budget.balance || left === undefined) return;
+    this.showsBalance = true;
+    this.#headers = Promise.all([this.#headers, this.#lowerTogether({ left, ticket })]);
   }
 
   #forgetIfFree(call: MeteredCall): void {
