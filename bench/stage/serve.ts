@@ -6,11 +6,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endpointNamed } from '../../src/service/catalog.ts';
+import { LOG_PATH } from '../../src/service/request-log/request-log.ts';
 import { latenciesOf } from './latency.ts';
+import { openRequestLog } from './request-log.ts';
 import type { ServeOptions, Span } from './service.ts';
 import { workloadOf } from './workload.ts';
 
-const { workload: name, answers, latency, sameSignatures } = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
+const {
+  workload: name,
+  answers,
+  latency,
+  sameSignatures,
+  keepsLog,
+} = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
 const workload = workloadOf(name, answers, sameSignatures);
 const endpoint = endpointNamed(workload.endpoint);
 if (!endpoint) throw new Error(`no endpoint ${workload.endpoint}`);
@@ -18,6 +26,7 @@ const bodies = Array.from({ length: answers }, (_, at) => Buffer.from(JSON.strin
 const indexByInput = new Map(bodies.map((_, at) => [JSON.stringify(workload.wire(workload.input(at))), at]));
 const latencies = latency ? latenciesOf(latency, answers) : undefined;
 
+const log = openRequestLog();
 let span = emptySpan();
 
 function emptySpan(): { firstAt: number; lastAt: number; tookMs: number[]; requests: number; peak: number } {
@@ -35,6 +44,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     span = emptySpan();
     return;
   }
+  if (request.method === 'GET' && request.url?.startsWith(LOG_PATH)) {
+    const rows = log.rows(new URL(request.url, 'http://service'));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rows));
+    return;
+  }
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const question = JSON.parse(Buffer.concat(chunks).toString()) as Readonly<Record<string, unknown>>;
@@ -44,6 +58,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.writeHead(404).end();
     return;
   }
+  if (keepsLog) log.add(request.url ?? '', request.headers['x-request-id']?.toString());
   span.firstAt = span.requests === 0 ? arrivedAt : span.firstAt;
   span.requests += 1;
   inFlight += 1;

@@ -12,6 +12,8 @@ export interface ServeOptions {
   readonly latency?: Latency;
   /** See `workloadOf`. */
   readonly sameSignatures?: boolean;
+  /** Keeps a log of the requests, which a sync under a limit in points reads. */
+  readonly keepsLog?: boolean;
 }
 
 /** Times of requests and answers since the last call, in milliseconds since 1970. */

@@ -25,6 +25,8 @@ export interface SluiceOptions {
   /** A postgres:// address or `embedded:FOLDER`. */
   readonly warehouseUrl: string;
   readonly inFlight?: number;
+  /** The limits in points, as YAML; absent, there are none. */
+  readonly budget?: string;
   /** Further keys of the sync, as YAML. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The entry of the program (default: that of the package). */
@@ -38,7 +40,15 @@ const UNLIMITED_RATE = 1_000_000;
 
 /** Writes the config and its inputs into the folder. */
 export async function sluiceFor(folder: string, options: SluiceOptions): Promise<Sluice> {
-  const { workload, serviceUrl, warehouseUrl, inFlight = IN_FLIGHT, settings = {}, main = await packaged() } = options;
+  const {
+    workload,
+    serviceUrl,
+    warehouseUrl,
+    inFlight = IN_FLIGHT,
+    budget,
+    settings = {},
+    main = await packaged(),
+  } = options;
   await mkdir(folder, { recursive: true });
   const inputs = Array.from({ length: workload.answers }, (_, at) => workload.input(at));
   await writeFile(join(folder, 'inputs.txt'), `${inputs.join('\n')}\n`);
@@ -52,6 +62,7 @@ export async function sluiceFor(folder: string, options: SluiceOptions): Promise
       `  in_flight: ${inFlight}`,
       `  requests_per_second: ${UNLIMITED_RATE}`,
       'warehouse: { url: "${DATABASE_URL}" }',
+      ...(budget === undefined ? [] : [`budget: ${budget}`]),
       'syncs:',
       `  ${workload.name}:`,
       `    endpoint: ${workload.endpoint}`,
