@@ -1,5 +1,6 @@
 /** Writes the output files of commands. */
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { whyUnwritable } from '../../text/unwritable.ts';
@@ -20,12 +21,46 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
   const { path, content, overwrites = true, makesFolders = false } = file;
   try {
     if (makesFolders) await makeFolders(dirname(path));
-    await writeFile(path, content, { flag: overwrites ? 'w' : 'wx' });
+    await (overwrites ? replaceFile(path, content) : createFile(path, content));
   } catch (cause) {
     throw new UsageError(`${command}: ${path} can’t be written: ${whyUnwritable(cause)}`, {
       next: `Set another path with ${flag}, or create the folder of this one and make it writable.`,
       cause,
     });
+  }
+}
+
+/** Codes of a folder that takes no other file, or of a file that is a mount of its own, although the file can be written. */
+const REFUSES_ANOTHER_FILE: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'EBUSY'];
+
+/** The path has the earlier content or the new one, never a part: also on a full disk, and if the process is killed. */
+async function replaceFile(path: string, content: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const found = await stat(target).catch(() => undefined);
+  // A pipe or a device is written as it is.
+  if (found?.isFile() === false) return writeFile(target, content);
+  const unfinished = `${target}.${randomUUID()}.partial`;
+  try {
+    await createFile(unfinished, content, found?.mode);
+    await rename(unfinished, target);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    if (!found || !REFUSES_ANOTHER_FILE.includes((error as NodeJS.ErrnoException).code)) throw error;
+    await writeFile(target, content);
+  }
+}
+
+/** Writes a file that must not exist; after an error, such as a full disk, it does not exist either. */
+async function createFile(path: string, content: string, mode?: number): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    if (mode !== undefined) await file.chmod(mode);
+    await file.writeFile(content);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
   }
 }
 
