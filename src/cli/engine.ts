@@ -207,15 +207,20 @@ function logEvent({ log, out, json: asJson }: Context, event: EngineEvent): void
   }
 }
 
-/** The same error, such as an unavailable database, is logged at most once a minute and not at every poll for a job. */
 const SAME_ERROR_EVERY_MS = 60_000;
+/** What pg-boss adds to the error of a poll: each queue has several pollers, and each of them fails every second. */
+const OF_A_POLLER = / \(Queue: [^()]*, Worker: [^()]*\)$/;
 
-function errorLogger({ log, now }: Context): (error: Error) => void {
-  let last = { message: '', atMs: Number.NEGATIVE_INFINITY };
+/** Logs the same error, such as an unavailable database, at most once a minute and not at every poll for a job. */
+export function errorLogger({ log, now }: Pick<Context, 'log' | 'now'>): (error: Error) => void {
+  const loggedAtMs = new Map<string, number>();
   return ({ message }) => {
     const atMs = now().getTime();
-    if (message === last.message && atMs - last.atMs < SAME_ERROR_EVERY_MS) return;
-    last = { message, atMs };
-    log.warn('error in the queues; the process continues', { because: message });
+    const because = message.replace(OF_A_POLLER, '');
+    if (atMs - (loggedAtMs.get(because) ?? Number.NEGATIVE_INFINITY) < SAME_ERROR_EVERY_MS) return;
+    // Messages may hold ports and ids, so that old ones would add up.
+    for (const [old, oldMs] of loggedAtMs) if (atMs - oldMs >= SAME_ERROR_EVERY_MS) loggedAtMs.delete(old);
+    loggedAtMs.set(because, atMs);
+    log.warn('error in the queues; the process continues', { because });
   };
 }
