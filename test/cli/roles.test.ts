@@ -1,8 +1,11 @@
 /** The commands of the long-running roles: what they print without running, and what they refuse. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freshDatabase } from '../support/database.ts';
 import { runInProcess } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
@@ -68,6 +71,49 @@ it('status --watch prints the status again until it is stopped, in place of the 
   expect(waits).toEqual([2000, 2000, 2000]);
   const shown = `\u001b[H\u001b[2Jnothing has run yet; run sluice sync\nwarehouse: ${join(folder, 'watched')}\n`;
   expect(ran.out).toBe(shown.repeat(3));
+});
+
+it('status --watch tells once that the database is away, and shows the status again when it is back', async () => {
+  const database = await freshDatabase();
+  const { port: server } = new URL(database.url);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((from) => {
+    const to = connect(Number(server), '127.0.0.1');
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy()).pipe(other);
+    }
+  });
+  const listen = (port: number) => once(proxy.listen(port, '127.0.0.1'), 'listening');
+  await listen(0);
+  const { port } = proxy.address() as AddressInfo;
+  onTestFinished(async () => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+    await database.drop();
+  });
+  const stop = new AbortController();
+  let waits = 0;
+  const sleep = async (ms: number): Promise<void> => {
+    if (ms !== 2000) return;
+    waits += 1;
+    if (waits === 1) {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+    }
+    if (waits === 3) await listen(port);
+    if (waits === 4) stop.abort();
+    stop.signal.throwIfAborted();
+  };
+  const url = new URL(database.url);
+  url.port = String(port);
+  const env = { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: url.href };
+  const ran = await runInProcess(['status', '--watch'], { env, sleep, signal: stop.signal });
+  expect([ran.code, ran.out]).toEqual([0, 'nothing has run yet; run sluice sync\n'.repeat(2)]);
+  expect(ran.err).toBe(`warn: Nothing answers at 127.0.0.1:${port}.\nwarn: ending in order\n`);
 });
 
 it('status --watch ends when its reader is gone', async () => {

@@ -25,7 +25,8 @@ import { causeOf } from '../text/summary.ts';
 import { spoolFolder } from '../spool-folder.ts';
 import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
-import { withRetryable } from '../exit-codes.ts';
+import { isRetryable, withRetryable } from '../exit-codes.ts';
+import { SluiceError } from '../../errors.ts';
 
 interface FullStatus extends Status {
   /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
@@ -73,12 +74,17 @@ export const status = command({
   ],
   run: async ({ config: flag, watch, marks, since }, context) => {
     const config = await readConfig(context, flag);
+    const read = () => readFullStatus(config, context, { isWatched: watch, withMarks: marks, since });
+    let shown = await read();
     for (;;) {
-      const { found, now } = await readFullStatus(config, context, { isWatched: watch, withMarks: marks, since });
+      const { found, now } = shown;
       // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, 'status/1', statusResult(found), () => fullText(found, { ...context, now }));
-      if (!watch || context.out.isOpen?.() === false || !(await waited(context))) return 0;
+      if (!watch) return 0;
+      const next = await nextStatus(read, context);
+      if (next === undefined) return 0;
+      shown = next;
     }
   },
 });
@@ -95,6 +101,23 @@ const waited = ({ sleep, signal }: Context): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** The status after a wait, and after any restart of the database; undefined once the watch is stopped or not read. */
+async function nextStatus<T>(read: () => Promise<T>, context: Context): Promise<T | undefined> {
+  let told = '';
+  while (context.out.isOpen?.() !== false && (await waited(context))) {
+    try {
+      return await read();
+    } catch (error) {
+      const { toUserError } = await import('../../warehouse/connect/retry-transient.ts');
+      const failure = toUserError(error);
+      if (!(failure instanceof SluiceError && isRetryable(failure.exitCode))) throw error;
+      if (failure.message !== told) context.log.warn(failure.message);
+      told = failure.message;
+    }
+  }
+  return undefined;
+}
 
 type Found = FullStatus & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
