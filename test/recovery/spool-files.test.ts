@@ -49,6 +49,20 @@ describe('an answer in the spool', () => {
     expect([await modeOf(folder), await modeOf(join(folder, file))]).toEqual([0o700, 0o600]);
   });
 
+  it('does not close a folder to others that holds their files, and is not kept where others can write', async () => {
+    const folder = await folderOf();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'of-others'), '');
+    await chmod(folder, 0o755);
+    await openSpool({ folder }).keep(answer());
+    expect(await modeOf(folder)).toBe(0o755);
+    await chmod(folder, 0o1777);
+    const reason = 'other users can write to it, and it holds files that are no answers';
+    await expect(openSpool({ folder }).keep(answer({ requestId: '18' }))).rejects.toThrow(reason);
+    await expect(openSpool({ folder }).prepare('an-id')).rejects.toThrow(reason);
+    expect(await modeOf(folder)).toBe(0o777);
+  });
+
   it('stored twice is there once; another one of the same request is there too', async () => {
     const spool = openSpool({ folder: await folderOf() });
     await spool.keep(answer());

@@ -165,11 +165,25 @@ const fileNameOf = (it: SpooledAnswer): string =>
 
 async function makeFolder(folder: string): Promise<void> {
   const first = await makeFolders(folder, 0o700);
-  // An existing folder may be open to other users.
+  if (first === undefined) return closeToOthers(folder);
   await chmod(folder, 0o700);
-  if (first === undefined) return;
   for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
+
+/**
+ * Closes an existing folder to other users. A folder that also holds something else, such as /tmp, belongs to others too and
+ * keeps its mode. Throws if other users can write to it, because they could add answers.
+ */
+async function closeToOthers(folder: string): Promise<void> {
+  const { mode } = await stat(folder);
+  if ((mode & 0o077) === 0) return;
+  if ((await readdir(folder)).every(isOfSpool)) return chmod(folder, 0o700);
+  if ((mode & 0o022) !== 0) throw new Error('other users can write to it, and it holds files that are no answers');
+}
+
+/** A new disk has the folder lost+found. */
+const isOfSpool = (file: string): boolean =>
+  [MARKER, RESERVE, 'lost+found'].includes(file) || [WAITS, UNFINISHED, ASIDE].some((it) => file.endsWith(it));
 
 /** Random bytes, since a compressing file system would reserve no space for others. */
 async function makeReserve(folder: string): Promise<void> {
