@@ -131,9 +131,14 @@ const cheapest = (splits: readonly FacetSplit[]): FacetSplit | undefined =>
     a.complete === b.complete ? a.requests.length - b.requests.length : a.complete ? -1 : 1,
   )[0];
 
+const NOTHING_LEFT = 'as many items as requested, and no field left to split it by';
+
+/** True if a slice is a lower bound for this reason because the sync could not split it. */
+export const isUnsplit = (reason: string | null): boolean => reason === NOTHING_LEFT;
+
 /** The parts of a split by a facet, or the reason why there are none. */
 export function splitByFacet(split: FacetSplit | undefined): Follow {
-  if (!split) return { requests: [], lowerBound: 'as many items as requested, and no field left to split it by' };
+  if (!split) return { requests: [], lowerBound: NOTHING_LEFT };
   const { field, requests, complete } = split;
   const estimate = { requests: requests.length };
   return complete

@@ -82,3 +82,31 @@ it('a lower bound of an input remains if only a query says which inputs the sync
   await scene.sync(posts(`for_each: { user: { query: "select 'few'" } }`, 'request: { count: 5 }'));
   expect(await boundsIn(scene)).toEqual([{ user: 'many' }]);
 });
+
+it('a lower bound of a remainder ends when the sync splits it by more forms, and remains if it does not', async () => {
+  const forms = ['10-K', '10-K', '8-K', '8-K', '8-K', '10-Q', '10-Q', '10-Q'];
+  const scene = await sceneIn(await open(), {
+    respond: ({ body }) => {
+      const { count, forms: wanted = [] } = body as { count: number; forms?: readonly string[] };
+      const named = wanted.filter((form) => !form.startsWith('-'));
+      const items = forms.flatMap((form, at) =>
+        wanted.includes(`-${form}`) || (named.length > 0 && !named.includes(form))
+          ? []
+          : [{ accession_number: `0000000001-26-00000${at}`, file_name: 'a.htm', filing_type: form }],
+      );
+      return { body: items.slice(0, count) };
+    },
+  });
+  const splitBy = (of: string, ...more: string[]): string =>
+    search('request: { count: 5, entity_name: Acme }', `split_by: { forms: [${of}] }`, 'max_age: 30d', ...more);
+  const remainder = [{ forms: ['-10-K'], entity_name: 'Acme' }];
+
+  await scene.sync(splitBy('10-K'));
+  expect(await boundsIn(scene)).toEqual(remainder);
+  await scene.sync(splitBy('10-K', 'accept: { rejects: 100% }'));
+  expect(await boundsIn(scene)).toEqual(remainder);
+  await scene.sync(splitBy('10-K, 8-K'));
+  expect(await boundsIn(scene)).toEqual([]);
+  await scene.sync(splitBy('10-K'));
+  expect(await boundsIn(scene)).toEqual(remainder);
+});

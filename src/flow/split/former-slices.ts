@@ -4,10 +4,11 @@ import type { ForEach, InputSource, SyncDefinition } from '../../config/definiti
 import { inputFieldsOf } from '../../config/for-each.ts';
 import { dayNumber } from '../../day.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import type { Days } from '../../service/paging.ts';
+import { type Days, isUnsplit } from '../../service/paging.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { windowOf } from '../../service/window/evidence.ts';
+import { facetsOf } from '../../service/window/facet-splits.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
@@ -24,16 +25,19 @@ export async function recordFormerSlices(
     .selectFrom('coverage as c')
     .innerJoin('requests as r', 'r.id', 'c.request_id')
     .innerJoin('runs as u', 'u.id', 'c.run_id')
-    .select(['c.id', 'c.endpoint', 'c.filters', 'c.former', 'r.input'])
+    .select(['c.id', 'c.endpoint', 'c.filters', 'c.former', 'c.reason', 'r.input'])
     .where('c.sync', '=', run.sync)
     .where('c.reason', 'is not', null)
     .where((eb) => eb.or([eb('u.definition_hash', '<>', definition.hash), eb('c.former', 'is not', null)]))
     .execute();
   if (rows.length === 0) return;
   const isInput = inputTest(definition.forEach ?? []);
-  const changed = rows.filter(({ endpoint, filters, former, input }) => {
+  const changed = rows.filter(({ endpoint, filters, former, reason, input }) => {
     const isRequested =
-      endpoint === definition.endpoint.name && isInput(input) && isSliceOf(definition, input, filters);
+      endpoint === definition.endpoint.name &&
+      isInput(input) &&
+      isSliceOf(definition, input, filters) &&
+      !(isUnsplit(reason) && isSplitNow(definition, filters));
     return (former === true) === isRequested;
   });
   await ops
@@ -78,6 +82,10 @@ function isSliceOf(definition: SyncDefinition, input: RequestBody, slice: Reques
     )
   );
 }
+
+/** True if the sync now splits a slice into parts that together have all of its items. */
+const isSplitNow = ({ endpoint, splitBy }: SyncDefinition, slice: RequestBody): boolean =>
+  facetsOf(slice, splitBy, endpoint.paging.remainder).some(({ complete }) => complete);
 
 /** True if a slice has days of the window. */
 function isInWindow({ from, to }: NonNullable<SyncDefinition['window']>, days: Days, slice: RequestBody): boolean {
