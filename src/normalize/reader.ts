@@ -286,8 +286,9 @@ function nestedListReader(field: NestedListField, { name, path, target }: Place)
     if (!Array.isArray(value)) return mismatch(value, builder, path);
     if (value.length === 0 && switchedOff(field, builder)) return undefined;
     builder.values[count] = value.length;
-    return unmappedOf(value, (inner, position) =>
-      builder.scope.addNested(field.resource(), inner, name, position) || isTombstone(inner) ? undefined : inner,
-    );
+    return unmappedOf(value, (inner, position) => {
+      if (builder.scope.addNested(field.resource(), inner, name, position) || isTombstone(inner)) return undefined;
+      return isObject(inner) ? inner : mismatch(inner, builder, path);
+    });
   };
 }

@@ -48,6 +48,14 @@ it('drift names lists without positions, and a nested field by the field that co
   ]);
 });
 
+it('drift counts an element of a nested list that is no object, and not one that only lacks its key', () => {
+  const items = [{ id: '1', alias: 'a', name: 'n', url: 'u', posts: ['x', null, { code: 'c' }, { id: '9' }] }];
+  const { drift: found } = batchOf('photoshare.user', { user: 'x', with_posts: true }, items);
+  expect(found).toEqual([
+    { resource: 'PhotoshareUser', path: 'posts', kind: 'wrong type', count: 2, sampleType: 'string' },
+  ]);
+});
+
 it('drift counts an entity that appears in two tables once', () => {
   const items = [
     {
