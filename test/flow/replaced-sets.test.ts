@@ -46,6 +46,25 @@ syncs:
     expect(await rows()).toEqual(['people a 1']);
   });
 
+  it('has something new if it only removes rows, in the costs and in the view', async () => {
+    const { scene } = await sceneOf(
+      [['x', 'y'], ['x'], ['x'], []].map((majors) => ({
+        people: { body: [] },
+        schools: { body: majors.map(school) },
+        names: ['schools'],
+      })),
+    );
+    const answers = 'select loaded, is_nothing_new from sluice.answer_costs order by answer_id';
+    expect(await select(scene.warehouse, answers)).toEqual([
+      { loaded: '2', is_nothing_new: false },
+      { loaded: '0', is_nothing_new: false },
+      { loaded: '0', is_nothing_new: true },
+      { loaded: '0', is_nothing_new: false },
+    ]);
+    const sums = "select nothing_new_answers from sluice.sync_costs where sync = 'schools'";
+    expect(await select(scene.warehouse, sums)).toEqual([{ nothing_new_answers: '1' }]);
+  });
+
   it('adds its rows if the newer one is of another sync, of status 412 or not complete', async () => {
     const schools = { body: ['x', 'y'].map(school) };
     const incomplete = [{ body: [school('x'), BROKEN] }, { body: ['x', 'y', 'z'].map(school) }];

@@ -1628,7 +1628,7 @@ create view sluice."answer_costs" (
   "unchanged" bigint,
   -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Whether the answer has nothing new: all items equal their stored rows, or there are no items.
+  -- Whether the answer has nothing new: all items equal their stored rows, or there are no items, and it removed no rows.
   "is_nothing_new" boolean,
   -- Receipt of the previous answer to the same request of the same sync; null for the first.
   "previous_at" timestamp with time zone,
@@ -1718,7 +1718,7 @@ create view sluice."answer_costs" (
             WHEN a.of_moment = 1 THEN COALESCE(n.rows, 0::bigint)
             ELSE 0::bigint
         END AS new_rows,
-    a.loaded_at IS NOT NULL AND COALESCE(a.loaded, 0::bigint) = 0 AND COALESCE(a.quarantined, 0::bigint) = 0 AS is_nothing_new,
+    a.loaded_at IS NOT NULL AND COALESCE(a.loaded, 0::bigint) = 0 AND COALESCE(a.quarantined, 0::bigint) = 0 AND g._answer_id IS NULL AS is_nothing_new,
     a.previous_at,
     (EXTRACT(epoch FROM a.received_at - a.previous_at) / 86400::numeric)::double precision AS days_since_previous,
     a.received_at - a.took_ms::double precision * '00:00:00.001'::interval AS sent_at
@@ -1745,7 +1745,10 @@ create view sluice."answer_costs" (
            FROM logged_requests r
           WHERE r.request_id IS NOT NULL
           GROUP BY r.request_id) l ON l.request_id = a.request_id
-     LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at;
+     LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at
+     LEFT JOIN ( SELECT DISTINCT c._answer_id
+           FROM pronet_user_education_changes c
+          WHERE c.attribute = '_first_seen_at'::text AND c.to_value IS NULL) g ON g._answer_id = a.id;
 
 -- Attribute changes of all entities: one row per change. Changes of list elements, and of rows that an answer removed, are not included.
 create view sluice."attribute_changes" (

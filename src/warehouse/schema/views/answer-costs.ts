@@ -1,4 +1,7 @@
 /** The view of costs and results of answers. */
+import { literal, quoted } from '../../sql/identifiers.ts';
+import { CAME } from '../history-tables.ts';
+import { rootTables } from '../tables.ts';
 import { filledTables, ownSync } from './cost-columns.ts';
 import { request_key } from './sync-columns.ts';
 import { bigint, boolean, date, numeric, ratio, text, timestamp, view } from './view.ts';
@@ -11,6 +14,15 @@ export const new_rows = bigint(
 /** The query for the points of the requests that the log has. */
 export const LOGGED_POINTS = `select r.request_id, sum(r.points) as "points"
       from "logged_requests" r where r.request_id is not null group by r.request_id`;
+
+/** The query for the answers that removed rows. Only rows with an owner are removed, and the log of their table says so. */
+const REMOVING = rootTables
+  .flatMap(({ resource, changes }) => (resource.owner && changes ? [changes.name] : []))
+  .map(
+    (log) =>
+      `select distinct c._answer_id from ${quoted(log)} c where c.attribute = ${literal(CAME)} and c.to_value is null`,
+  )
+  .join(' union ');
 
 /**
  * The query of costs of answers, from a relation with the points of the requests that the log has. A row is new by the
@@ -35,7 +47,7 @@ export const answerCosts = (loggedPoints: string): string => `
       coalesce(a.loaded, 0) as "loaded",
       coalesce(a.unchanged, 0) as "unchanged",
       case when a.of_moment = 1 then coalesce(n.rows, 0) else 0 end as "new_rows",
-      a.loaded_at is not null and coalesce(a.loaded, 0) = 0 and coalesce(a.quarantined, 0) = 0 as "is_nothing_new",
+      a.loaded_at is not null and coalesce(a.loaded, 0) = 0 and coalesce(a.quarantined, 0) = 0 and g._answer_id is null as "is_nothing_new",
       a.previous_at,
       (extract(epoch from a.received_at - a.previous_at) / 86400)::double precision as "days_since_previous",
       a.received_at - a.took_ms * interval '1 millisecond' as "sent_at"
@@ -50,7 +62,8 @@ export const answerCosts = (loggedPoints: string): string => `
     ) a
     left join "requests" q on q.id = a.request_id
     left join ${loggedPoints} l on l.request_id = a.request_id
-    left join "appearances" n on n.endpoint = a.endpoint and n.at = a.received_at`;
+    left join "appearances" n on n.endpoint = a.endpoint and n.at = a.received_at
+    left join (${REMOVING}) g on g._answer_id = a.id`;
 
 export const answerCostsView = view(
   'answer_costs',
@@ -74,7 +87,7 @@ export const answerCostsView = view(
     unchanged: bigint('Number of items equal to their stored rows.'),
     new_rows,
     is_nothing_new: boolean(
-      'Whether the answer has nothing new: all items equal their stored rows, or there are no items.',
+      'Whether the answer has nothing new: all items equal their stored rows, or there are no items, and it removed no rows.',
     ),
     previous_at: timestamp('Receipt of the previous answer to the same request of the same sync; null for the first.'),
     days_since_previous: ratio('Days since previous_at; null for the first.'),
