@@ -312,6 +312,20 @@ describe('after a sync', () => {
     ]);
   });
 
+  it('prints arrays as JSON with the digits of the database in CSV', async () => {
+    const sql = `select array['{"id": 9007199254740993}'::jsonb, '1.10', null] as a, array[array[9007199254740993, 1]] as b,
+      array[1.10, 'NaN'] as c, array[1.5::float8, 'Infinity'] as d, array['x', null] as e, '{}'::int[] as f`;
+    const values = [
+      '"[{""id"": 9007199254740993},1.10,null]"',
+      '"[[9007199254740993,1]]"',
+      '"[1.10,""NaN""]"',
+      '"[1.5,""Infinity""]"',
+      '"[""x"",null]"',
+      '[]',
+    ];
+    expect((await sluice(['query', '--csv', sql])).out).toBe(`a,b,c,d,e,f\n${values.join(',')}\n`);
+  });
+
   it('writes nothing by a query', async () => {
     expect(await sluice(['query', 'drop table pronet_groups'])).toMatchObject({ code: 2, out: '' });
     expect(await sluice(['query', 'select 1; drop table pronet_groups'])).toMatchObject({ code: 2, out: '' });

@@ -48,11 +48,26 @@ export function jsonValue(text: string | null, oid: number): JsonValue {
   return element === undefined ? text : elementsOf(splitArray(text), element);
 }
 
-/** The same value, except that a number or JSON keeps the text of the database, because a JavaScript number would round it. */
+/**
+ * The same value, except that a number, JSON or an array is a text with the digits of the database, because a JavaScript
+ * number would round them. The text of an array is JSON.
+ */
 export function exactValue(text: string | null, oid: number): JsonValue {
-  if (oid === TYPE.JSON || oid === TYPE.JSONB) return text;
+  if (oid === TYPE.JSON || oid === TYPE.JSONB || text === null) return text;
+  const element = elementTypeOf(oid);
+  if (element !== undefined) return exactArray(splitArray(text), element);
   const value = jsonValue(text, oid);
   return typeof value === 'number' ? text : value;
+}
+
+const exactArray = (values: readonly unknown[], oid: number): string =>
+  `[${values.map((it) => (Array.isArray(it) ? exactArray(it, oid) : exactElement(it as string | null, oid))).join(',')}]`;
+
+/** Numbers and JSON as the database prints them. Postgres also knows numbers that JSON does not, such as NaN. */
+function exactElement(text: string | null, oid: number): string {
+  const value = jsonValue(text, oid);
+  const isNumber = typeof value === 'number' || oid === TYPE.INT8 || (oid === TYPE.NUMERIC && /\d/.test(text ?? ''));
+  return text !== null && (isNumber || oid === TYPE.JSON || oid === TYPE.JSONB) ? text : JSON.stringify(value);
 }
 
 /** The smallest number that a double holds with all its digits. */
