@@ -47,5 +47,20 @@ export interface EntityObservation {
 export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value) && !JSON.isRawJSON(value);
 
+/**
+ * The value without what is at this path, and without objects that are empty then. The identical value if there is nothing
+ * at the path; undefined if nothing is left.
+ */
+export function withoutPath(value: unknown, [first, ...rest]: readonly string[]): unknown {
+  if (first === undefined) return undefined;
+  if (!isObject(value) || !Object.hasOwn(value, first)) return value;
+  const inner = withoutPath(value[first], rest);
+  if (inner === value[first]) return value;
+  const entries = Object.entries(value)
+    .map(([name, it]) => [name, name === first ? inner : it] as const)
+    .filter(([name]) => name !== first || inner !== undefined);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
 /** Rows by root table, in the order of the answer. */
 export type Roots = Map<string, RootRow[]>;

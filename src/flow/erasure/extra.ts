@@ -1,6 +1,6 @@
 /** Removes what `extra` says of an erased entity: the fields of its object that the contract does not have. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
-import { isObject } from '../../normalize/scope.ts';
+import { withoutPath } from '../../normalize/scope.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { tableId } from './target.ts';
@@ -23,7 +23,7 @@ export async function eraseExtra(
   for (const row of rows) {
     const sets = columns.flatMap((it) => {
       const text = row[it] ?? null;
-      const after = withoutPath(text, path);
+      const after = textWithout(text, path);
       const type = sql.raw(it === 'extra' ? 'jsonb' : 'text');
       return after === text ? [] : [sql`${sql.ref(it)} = ${after}::text::${type}`];
     });
@@ -33,23 +33,10 @@ export async function eraseExtra(
 }
 
 /** The text without the object at the path, or the identical text if it has none; null if nothing else is in it. */
-function withoutPath(text: string | null, path: readonly string[]): string | null {
+function textWithout(text: string | null, path: readonly string[]): string | null {
   if (text === null) return null;
   const before = parseExact(text);
-  const after = without(before, path);
+  const after = withoutPath(before, path);
   if (after === undefined) return null;
   return after === before ? text : canonicalJson(after);
-}
-
-/** The value without the object at the path, or the identical value if it has none; undefined if nothing is left. */
-function without(value: unknown, [first, ...rest]: readonly string[]): unknown {
-  if (first === undefined) return undefined;
-  if (!isObject(value) || !Object.hasOwn(value, first)) return value;
-  const after = without(value[first], rest);
-  if (after === value[first]) return value;
-  const entries = Object.entries(value).flatMap(([name, inner]) => {
-    if (name !== first) return [[name, inner] as const];
-    return after === undefined ? [] : [[name, after] as const];
-  });
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

@@ -101,7 +101,7 @@ async function fillTable(
   signal: AbortSignal | undefined,
 ): Promise<FillCounts | undefined> {
   const fieldsOf = (name: string): readonly FillableField[] =>
-    (fillableFields(table.resource).get(name) ?? []).filter(({ columns }) =>
+    (fillableFields().get(name) ?? []).filter(({ columns }) =>
       changed.some((it) => it.table_name === name && columns.includes(it.column_name)),
     );
   const root: Filling<RootTable> = { table, fields: fieldsOf(table.name) };

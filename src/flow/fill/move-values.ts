@@ -1,7 +1,7 @@
 /** Moves the values of new columns out of `extra`; pure. */
 import type { Cell } from '../../normalize/batch.ts';
 import { coerceCell, coerceEpoch } from '../../normalize/coerce.ts';
-import { isObject, type JsonObject } from '../../normalize/scope.ts';
+import { isObject, withoutPath } from '../../normalize/scope.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import type { Kind } from '../../service/model.ts';
@@ -26,7 +26,7 @@ export function moveValues(fields: readonly FillableField[], cellOf: (column: st
     const cells = cellsOf(kind, value);
     if (!cells) continue;
     for (const [index, column] of columns.entries()) moved[column] = cells[index] ?? null;
-    extra = without(extra, path);
+    extra = withoutPath(extra, path);
     isMoved = true;
   }
   if (!isMoved) return undefined;
@@ -47,14 +47,4 @@ function cellsOf(kind: Kind, value: unknown): readonly Cell[] | undefined {
 function valueAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined) return value;
   return isObject(value) && Object.hasOwn(value, name) ? valueAt(value[name], rest) : undefined;
-}
-
-/** The object without the value at this path, and without objects that are empty then; undefined if nothing is left. */
-function without(value: unknown, [name, ...rest]: readonly string[]): JsonObject | undefined {
-  if (name === undefined || !isObject(value)) return undefined;
-  const inner = without(value[name], rest);
-  const entries = Object.entries(value).flatMap(([key, it]) =>
-    key !== name ? [[key, it] as const] : inner === undefined ? [] : [[key, inner] as const],
-  );
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
