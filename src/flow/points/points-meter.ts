@@ -3,6 +3,7 @@
  * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, the log is
  * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
+import { orAborted } from '../../async/or-aborted.ts';
 import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
@@ -212,9 +213,7 @@ export class TruePointsMeter implements PointsMeter {
       const mayWait = this.#nowMs() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
       if (!this.#isUnreadable) await this.#calls.confirm(!mayWait);
       if (!this.#calls.lackRows(targets) || !mayWait || signal.aborted) return;
-      await sleep(waitMs, signal).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
+      await orAborted(sleep(waitMs, signal), signal);
       if (signal.aborted) return;
     }
   }

@@ -1,4 +1,5 @@
 /** Resolves lost answers by the request log, with one read for all that wait. */
+import { orAborted } from '../../async/or-aborted.ts';
 import { DAY_MS } from '../../day.ts';
 import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { logReadStart } from '../../ledger/log-reads.ts';
@@ -81,12 +82,7 @@ async function waitUntilListed(
 ): Promise<void> {
   const newest = Math.max(...lostAnswers.map(({ sentAt }) => sentAt.getTime()));
   const waitMs = newest + LISTED_AFTER_MS - now().getTime();
-  if (waitMs <= 0 || waitMs > LISTED_AFTER_MS) return;
-  try {
-    await sleep(waitMs, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+  if (waitMs > 0 && waitMs <= LISTED_AFTER_MS) await orAborted(sleep(waitMs, signal), signal);
 }
 
 /** Each read estimates the service's clock anew, with small differences. */
