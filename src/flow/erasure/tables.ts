@@ -20,6 +20,17 @@ export interface TouchedRows {
   readonly changed: Map<RootTable, Set<string>>;
 }
 
+/** Executes a statement that changes or deletes rows of a table, and notes how many. */
+export async function executeNoted(
+  db: QueryExecutorProvider,
+  touched: TouchedRows,
+  table: string,
+  statement: RawBuilder<unknown>,
+): Promise<void> {
+  const { numAffectedRows = 0n } = await statement.execute(db);
+  touched.note(table, Number(numAffectedRows));
+}
+
 export const noteChanged = ({ changed }: TouchedRows, table: RootTable, id: string): void => {
   changed.set(table, (changed.get(table) ?? new Set()).add(id));
 };
@@ -40,10 +51,8 @@ export async function eraseRows(
 ): Promise<void> {
   const { schema, ops } = schemas;
   const { table, key } = erased.target;
-  const erase = async (from: string, where: ReturnType<typeof sql<boolean>>, of = schema): Promise<void> => {
-    const { numAffectedRows } = await sql`delete from ${tableId(of, from)} where ${where}`.execute(db);
-    touched.note(from, Number(numAffectedRows ?? 0n));
-  };
+  const erase = (from: string, where: RawBuilder<boolean>, of = schema): Promise<void> =>
+    executeNoted(db, touched, from, sql`delete from ${tableId(of, from)} where ${where}`);
   for (const { name, where } of ownedBy(erased.target, answers)) await erase(name, where);
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
   await eraseReferences(db, schema, erased, touched);
@@ -102,18 +111,13 @@ async function eraseReferences(
       returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
     if (isElement && of.changes) {
-      const { numAffectedRows } = await sql`
-        delete from ${tableId(schema, of.changes.name)} where ${keyEquals(columns, key)}`.execute(db);
-      touched.note(of.changes.name, Number(numAffectedRows ?? 0n));
+      const logged = sql`delete from ${tableId(schema, of.changes.name)} where ${keyEquals(columns, key)}`;
+      await executeNoted(db, touched, of.changes.name, logged);
     }
-    for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
-    if (of === root && root.changes) {
-      const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
-      touched.note(
-        root.changes.name,
-        await eraseLoggedReference(db, schema, root.changes, { of: root, columns, all, path, key, ids }),
-      );
-    }
+    const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
+    for (const id of ids) noteChanged(touched, root, id.join('\0'));
+    if (of === root && root.changes)
+      await eraseLoggedReference(db, schema, root.changes, { of: root, columns, all, path, key, ids }, touched);
   }
 }
 
@@ -154,13 +158,14 @@ interface LoggedReference {
   readonly ids: readonly (readonly string[])[];
 }
 
-/** Deletes what the change log says of a reference, in the rows that refer to the entity or once did; returns how much. */
+/** Deletes what the change log says of a reference, in the rows that refer to the entity or once did. */
 async function eraseLoggedReference(
   db: QueryExecutorProvider,
   schema: string,
   log: ChangeTable,
   { of, columns, all, path, key, ids }: LoggedReference,
-): Promise<number> {
+  touched: TouchedRows,
+): Promise<void> {
   const isSame = log.entityKey.map((name) => sql`o.${sql.ref(name)} = c.${sql.ref(name)}`);
   const isRow = log.entityKey.map((name, index) => sql`r.${sql.ref(of.key[index] ?? '')} = c.${sql.ref(name)}`);
   // The log has a part of the key only from its first change on.
@@ -185,13 +190,13 @@ async function eraseLoggedReference(
   )`;
   const logged = sql`c.attribute = 'extra' and ${refers}`;
   await eraseExtra(db, { schema, name: log.name }, ['from_value', 'to_value'], path, logged);
-  const { numAffectedRows } = await sql`
+  const gone = sql`
     delete from ${tableId(schema, log.name)} c
     where ${refers} and (
       c.attribute = any(${arrayLiteral(all)}::text[])
       or (c.attribute = 'extra' and c.from_value is not distinct from c.to_value)
-    )`.execute(db);
-  return Number(numAffectedRows ?? 0n);
+    )`;
+  await executeNoted(db, touched, log.name, gone);
 }
 
 /** Returns the root table that a table's rows belong to. */
@@ -209,18 +214,16 @@ async function eraseTies(
   { target: { table, key }, search: { forgotten } }: ErasedEntity,
   touched: TouchedRows,
 ): Promise<void> {
-  const remove = async (where: ReturnType<typeof sql<boolean>>): Promise<void> => {
-    const { numAffectedRows } = await sql`delete from ${tableId(schema, name)} where ${where}`.execute(db);
-    touched.note(name, Number(numAffectedRows ?? 0n));
-  };
+  const bridgeRows = tableId(schema, name);
+  const change = (statement: RawBuilder<unknown>): Promise<void> => executeNoted(db, touched, name, statement);
+  const remove = (where: RawBuilder<boolean>): Promise<void> => change(sql`delete from ${bridgeRows} where ${where}`);
   /** Another name of the entity among the same words has the same rows. */
   const rename = async (column: string, text: string, left: string): Promise<void> => {
     const rest = rowKey.filter((it) => it !== column).map((it) => sql`o.${sql.ref(it)} = b.${sql.ref(it)}`);
     const of = sql`b.${sql.ref(column)} = ${text}`;
-    const isThere = sql`exists (select from ${tableId(schema, name)} o where o.${sql.ref(column)} = ${left} and ${sql.join(rest, sql` and `)})`;
-    const gone = await sql`delete from ${tableId(schema, name)} b where ${of} and ${isThere}`.execute(db);
-    const kept = await sql`update ${tableId(schema, name)} b set ${sql.ref(column)} = ${left} where ${of}`.execute(db);
-    touched.note(name, Number((gone.numAffectedRows ?? 0n) + (kept.numAffectedRows ?? 0n)));
+    const isThere = sql`exists (select from ${bridgeRows} o where o.${sql.ref(column)} = ${left} and ${sql.join(rest, sql` and `)})`;
+    await change(sql`delete from ${bridgeRows} b where ${of} and ${isThere}`);
+    await change(sql`update ${bridgeRows} b set ${sql.ref(column)} = ${left} where ${of}`);
   };
   if (bridge.to() === table.resource) await remove(keyEquals(referenceColumnNames(bridge.prefix, table.key), key));
   const requested = referenceColumnNames(table.resource.noun, table.key);
@@ -240,14 +243,9 @@ async function eraseTies(
   }
   const more = requested.filter((column) => bridge.more && column in bridge.more);
   const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];
-  if (
-    more.length === requested.length &&
-    isOfThisNetwork &&
-    more.every((it) => columns.some((has) => has.name === it))
-  ) {
-    const { numAffectedRows } = await sql`
-      update ${tableId(schema, name)} set ${sql.join(more.map((it) => sql`${sql.ref(it)} = null`))}
-      where ${keyEquals(more, key)}`.execute(db);
-    touched.note(name, Number(numAffectedRows ?? 0n));
+  const hasAll = more.length === requested.length && more.every((it) => columns.some((has) => has.name === it));
+  if (hasAll && isOfThisNetwork) {
+    const nulls = sql.join(more.map((it) => sql`${sql.ref(it)} = null`));
+    await change(sql`update ${bridgeRows} set ${nulls} where ${keyEquals(more, key)}`);
   }
 }

@@ -13,7 +13,7 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
-import { noteChanged, type TouchedRows } from './tables.ts';
+import { executeNoted, noteChanged, type TouchedRows } from './tables.ts';
 import { type ErasureSearch, tableId } from './target.ts';
 
 /** Rows per statement. */
@@ -92,12 +92,10 @@ async function dropUnchanged(
 ): Promise<void> {
   if (!table.changes) return;
   const { name } = table.changes;
-  const { numAffectedRows } = await sql`
+  const unchanged = sql`
     delete from ${tableId(schema, name)}
-    where attribute = any(${arrayLiteral(jsonColumnsOf(table))}::text[]) and from_value is not distinct from to_value`.execute(
-    db,
-  );
-  touched.note(name, Number(numAffectedRows ?? 0n));
+    where attribute = any(${arrayLiteral(jsonColumnsOf(table))}::text[]) and from_value is not distinct from to_value`;
+  await executeNoted(db, touched, name, unchanged);
 }
 
 async function eraseFrom(
