@@ -1,11 +1,9 @@
 /** Combines concurrent calls into batches, so that they share a round trip and a commit. */
+import { type BatchLimits, endOfBatch } from './in-batches.ts';
 
-export interface BatcherOptions<In> {
+export interface BatcherOptions<In> extends Partial<BatchLimits<In>> {
   /** The most items of one batch. */
   readonly maxItems: number;
-  /** The weight of an item, and the maximum weight of a batch with several items. Without it, items weigh nothing. */
-  readonly weightOf?: (item: In) => number;
-  readonly maxWeight?: number;
   /**
    * True if an error makes single retries pointless or unsafe: each item would fail too, or some may be done already.
    */
@@ -32,15 +30,8 @@ export function batched<In, Out>(
   const waiting: Pending<In, Out>[] = [];
   let isProcessing = false;
 
-  const nextBatch = (): Pending<In, Out>[] => {
-    let [count, weight] = [0, 0];
-    for (const { item } of waiting) {
-      weight += weightOf(item);
-      if (count === maxItems || (count > 0 && weight > maxWeight)) break;
-      count += 1;
-    }
-    return waiting.splice(0, count);
-  };
+  const limits = { maxItems, maxWeight, weightOf: ({ item }: Pending<In, Out>) => weightOf(item) };
+  const nextBatch = (): Pending<In, Out>[] => waiting.splice(0, endOfBatch(waiting, limits));
 
   const doBatch = async (batch: readonly Pending<In, Out>[]): Promise<void> => {
     try {

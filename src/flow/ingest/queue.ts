@@ -1,6 +1,7 @@
 /**
  * The queue of answers to load: in the order of calls, many answers in a commit, the next read during the current load.
  */
+import { type BatchLimits, endOfBatch } from '../../async/in-batches.ts';
 import { type LoadLimits, DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { readAnswers, type StoredAnswer } from '../../ledger/answers.ts';
@@ -23,6 +24,13 @@ export interface QueuedAnswer {
 
 /** Limits for reading and for loading. The number of answers is high, so that answers of one item share statements. */
 const MOST = { rows: DEFAULT_LOAD_LIMITS.rows, answers: 500, bytes: 4 * 2 ** 20 } satisfies LoadLimits;
+
+/** Answers that are read at a time. */
+const PAGE: BatchLimits<PendingAnswer> = {
+  maxItems: MOST.answers,
+  maxWeight: MOST.bytes,
+  weightOf: ({ stored }) => stored.bytes,
+};
 
 /**
  * After a load, the queue pauses as long as that load took, up to this limit. Small loads in close succession cost more
@@ -129,7 +137,7 @@ class LoadQueue {
   /** Takes answers in order, a page at a time. Waits for the next answer while none is there. */
   async *#takeAnswers(stream: Stream): AsyncGenerator<AnswerToLoad> {
     while (!stream.hasFailed) {
-      const page = takePage(this.#waiting);
+      const page = this.#waiting.splice(0, endOfBatch(this.#waiting, PAGE));
       stream.begun.push(...page);
       stream.unread = page.length;
       for (const answer of await answersToLoad(this.#warehouse, page, this.#options, this.#checkReplaced)) {
@@ -158,16 +166,6 @@ function openPauses({ now, sleep }: Pick<QueueOptions, 'now' | 'sleep'>) {
       if (leftMs > 0) await sleep(leftMs);
     },
   };
-}
-
-/** Removes the next page from the waiting answers: as many as the limits allow, at least one. */
-function takePage(waiting: PendingAnswer[]): PendingAnswer[] {
-  let bytes = 0;
-  const end = waiting.findIndex(({ stored }, index) => {
-    bytes += stored.bytes;
-    return index === MOST.answers || (index > 0 && bytes > MOST.bytes);
-  });
-  return waiting.splice(0, end < 0 ? waiting.length : end);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The stored answers that a replay loads, read page by page. */
 import { sql } from 'kysely';
+import { type BatchLimits, endOfBatch } from '../../async/in-batches.ts';
 import { readAnswers } from '../../ledger/answers.ts';
 import { standaloneLogReads } from '../../ledger/log-reads.ts';
 import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
@@ -28,23 +29,11 @@ export interface AnswerToReplay extends LoadTarget {
 }
 
 /** Answers that are read and loaded at a time: as many as a group holds, and fewer of large ones, to bound memory. */
-const PAGE = { answers: 500, bytes: DEFAULT_LOAD_LIMITS.bytes };
-
-/** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
-function* pagesOf(due: readonly AnswerToReplay[]): Generator<AnswerToReplay[]> {
-  let page: AnswerToReplay[] = [];
-  let bytes = 0;
-  for (const it of due) {
-    if (page.length === PAGE.answers || (page.length > 0 && bytes + it.bytes > PAGE.bytes)) {
-      yield page;
-      page = [];
-      bytes = 0;
-    }
-    page.push(it);
-    bytes += it.bytes;
-  }
-  if (page.length > 0) yield page;
-}
+const PAGE: BatchLimits<AnswerToReplay> = {
+  maxItems: 500,
+  maxWeight: DEFAULT_LOAD_LIMITS.bytes,
+  weightOf: ({ bytes }) => bytes,
+};
 
 export interface ReadStoredOptions extends RetryEffects {
   readonly purpose: LoadPurpose;
@@ -59,8 +48,11 @@ export async function* readStored(
 ): AsyncGenerator<AnswerToLoad> {
   // Newer answers may have changed the analyst tables.
   const checkReplaced = options.purpose.kind === 'copy' ? undefined : openReplacedSetCheck(ops, options);
-  for (const page of pagesOf(listed)) {
+  let end = 0;
+  for (let start = 0; start < listed.length; start = end) {
     if (signal.aborted) return;
+    end = endOfBatch(listed, PAGE, start);
+    const page = listed.slice(start, end);
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
     const answers = await retryTransient(() => readAnswers(ops, ids), options);
     const read = page.flatMap(({ answerId, ...target }): AnswerToLoad[] => {
