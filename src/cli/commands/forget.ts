@@ -9,7 +9,7 @@ import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table as laidOut } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { formerSpoolFolder, spoolFolder } from '../spool-folder.ts';
-import { withProgress } from '../terminal/with-progress.ts';
+import { withAnswerProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
 
 export const forget = command({
@@ -69,24 +69,10 @@ async function forgotten(
     import('../../flow/erasure/forget.ts'),
     import('../../recovery/spool/files.ts'),
   ]);
-  const { sleep, newId, signal } = context;
-  const { now } = warehouse.clock;
   const spool = openSpool({ folder: spoolFolder(context, config) });
   const formerSpools = [formerSpoolFolder(context)];
-  return withProgress(context, ({ onProgress }) =>
-    erase(
-      warehouse,
-      options,
-      {
-        now,
-        sleep,
-        newId,
-        spool,
-        formerSpools,
-        onProgress: (done, total) => onProgress({ sync: 'answers', done, total }),
-      },
-      signal,
-    ),
+  return withAnswerProgress(context, warehouse, (effects) =>
+    erase(warehouse, options, { ...effects, spool, formerSpools }, context.signal),
   );
 }
 

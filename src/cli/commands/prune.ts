@@ -6,7 +6,7 @@ import { command, configOption, flag, text } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { withProgress } from '../terminal/with-progress.ts';
+import { withAnswerProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
 
 export const prune = command({
@@ -34,16 +34,9 @@ export const prune = command({
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
       const { prune: drop } = await import('../../flow/retention/prune.ts');
-      const { sleep, random, signal } = context;
-      const { now } = warehouse.clock;
-      const summary = await withProgress(context, ({ onProgress }) =>
-        drop(
-          warehouse,
-          config.syncs,
-          { olderThanMs, quarantined, dryRun: !yes },
-          { now, sleep, random, onProgress: (done, total) => onProgress({ sync: 'answers', done, total }) },
-          signal,
-        ),
+      const options = { olderThanMs, quarantined, dryRun: !yes };
+      const summary = await withAnswerProgress(context, warehouse, (effects) =>
+        drop(warehouse, config.syncs, options, effects, context.signal),
       );
       show(context, 'prune/1', withRetryable(summary), () => pruneText(summary));
       return summary.exitCode;

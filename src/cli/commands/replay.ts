@@ -8,7 +8,7 @@ import type { Channel } from '../terminal/channel.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { column, duration, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { withProgress } from '../terminal/with-progress.ts';
+import { withAnswerProgress } from '../terminal/with-progress.ts';
 import { withRetryable } from '../exit-codes.ts';
 
 export const replay = command({
@@ -85,15 +85,8 @@ export async function replayWithProgress(
 ): Promise<ReplaySummary> {
   if (!isCreated) return NOTHING;
   const { replayAnswers } = await import('../../flow/replay/replay.ts');
-  const { sleep, random, newId, signal } = context;
-  const { now } = warehouse.clock;
-  return withProgress(context, ({ onProgress }) =>
-    replayAnswers(
-      warehouse,
-      options,
-      { now, sleep, random, newId, onProgress: (done, total) => onProgress({ sync: 'answers', done, total }) },
-      signal,
-    ),
+  return withAnswerProgress(context, warehouse, (effects) =>
+    replayAnswers(warehouse, options, effects, context.signal),
   );
 }
 

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../../open.ts';
 import { withNoun } from '../../terminal/print.ts';
 import { show } from '../../terminal/show.ts';
-import { withProgress } from '../../terminal/with-progress.ts';
+import { withAnswerProgress } from '../../terminal/with-progress.ts';
 import { flagRequires } from '../../flag-conflict.ts';
 
 /** The arguments of the command. */
@@ -38,15 +38,8 @@ export async function replayBeside(
       });
     if (drop !== undefined || until === undefined) return dropNamed(context, warehouse, drop ?? '');
     const name = schema ?? `sluice_as_of_${until.toISOString().slice(0, 10).replaceAll('-', '_')}`;
-    const { sleep, random, newId, signal } = context;
-    const { now } = warehouse.clock;
-    const summary = await withProgress(context, ({ onProgress }) =>
-      loadAsOf(
-        warehouse,
-        { asOf: until, schema: name },
-        { now, sleep, random, newId, onProgress: (done, total) => onProgress({ sync: 'answers', done, total }) },
-        signal,
-      ),
+    const summary = await withAnswerProgress(context, warehouse, (effects) =>
+      loadAsOf(warehouse, { asOf: until, schema: name }, effects, context.signal),
     );
     show(context, 'replay-as-of/1', summary, () => asOfText(summary));
     return summary.left > 0 ? EXIT.transient : EXIT.complete;
