@@ -89,15 +89,14 @@ export async function prepareRun(
     holder,
     now,
   };
-  const inTransaction = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
-    warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
+  const database = operationsOf(warehouse);
   const otherHashes = alsoContinued(definition, options);
-  if (options.failed) await retryTransient(() => repeatedRuns(operationsOf(warehouse), definition, options), retry);
+  if (options.failed) await retryTransient(() => repeatedRuns(database, definition, options), retry);
   // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
   const open = await retryTransient(
     () =>
-      inTransaction(async (ops) => {
+      database.transaction().execute(async (ops) => {
         const found = await continueRun(ops, request, otherHashes, (runId) => {
           const held = missing.find((it) => it.runId === runId);
           if (held) throw missingSpoolError(definition.name, held);
@@ -124,7 +123,7 @@ export async function prepareRun(
   let recorded: RecordedPlan | undefined;
   const run = await retryTransient(
     (failures) =>
-      inTransaction(async (ops) => {
+      database.transaction().execute(async (ops) => {
         const begun = failures === 0 ? undefined : await runBegun(ops, request);
         if (begun) return begun;
         const created = await createRun(ops, { ...request, spools });

@@ -22,13 +22,14 @@ export async function createRebuildSchema(
   id: string,
   now: Date,
 ): Promise<RebuildSchema> {
-  return warehouse.db.transaction().execute(async (tx) => {
-    const ops = operationsOf({ db: tx, ops: warehouse.ops });
-    const name = await freeName(tx, warehouse.schema);
-    await ops.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
-    await createLabelledSchema(tx, warehouse.ops, { name, label: labelOf(id) });
-    return { id, name };
-  });
+  return operationsOf(warehouse)
+    .transaction()
+    .execute(async (tx) => {
+      const name = await freeName(tx, warehouse.schema);
+      await tx.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
+      await createLabelledSchema(tx, warehouse.ops, { name, label: labelOf(id) });
+      return { id, name };
+    });
 }
 
 async function freeName(db: QueryExecutorProvider, schema: string): Promise<string> {

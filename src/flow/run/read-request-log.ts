@@ -188,11 +188,11 @@ async function abandonLogRead(
   sync: string,
   { holder, newId, now }: AbandonOptions,
 ): Promise<void> {
-  const it = { sync, endpoint: tokenRequests.name, holder, now };
-  await warehouse.db.transaction().execute(async (db) => {
-    // No read is continued: a later one needs another range.
-    await continueRun(operationsOf({ db, ops: warehouse.ops }), { ...it, definitionHash: newId() });
-  });
+  // No read is continued: a later one needs another range.
+  const run = { sync, endpoint: tokenRequests.name, holder, now, definitionHash: newId() };
+  await operationsOf(warehouse)
+    .transaction()
+    .execute((tx) => continueRun(tx, run));
 }
 
 /**

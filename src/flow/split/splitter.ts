@@ -203,24 +203,25 @@ export async function splitPlanned(
   const at = context.now();
   const cut = await retryTransient(
     () =>
-      context.warehouse.db.transaction().execute(async (tx) => {
-        const ops = operationsOf({ db: tx, ops: context.warehouse.ops });
-        await assertLease(ops, context.lease);
-        const depth = await skipForSplit(ops, request.id, becauseOf(into), at);
-        if (depth === undefined) return undefined;
-        // The parts of a window that was never sent count as one split.
-        const tasks = into.requests.map((part) =>
-          taskOf(
-            definition,
-            { ...request.body, ...changedFields(request.request, part) },
-            request.input,
-            Math.max(depth, 1),
-          ),
-        );
-        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now: at, invokedAt });
-        const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
-        return { added, depth };
-      }),
+      operationsOf(context.warehouse)
+        .transaction()
+        .execute(async (ops) => {
+          await assertLease(ops, context.lease);
+          const depth = await skipForSplit(ops, request.id, becauseOf(into), at);
+          if (depth === undefined) return undefined;
+          // The parts of a window that was never sent count as one split.
+          const tasks = into.requests.map((part) =>
+            taskOf(
+              definition,
+              { ...request.body, ...changedFields(request.request, part) },
+              request.input,
+              Math.max(depth, 1),
+            ),
+          );
+          const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now: at, invokedAt });
+          const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
+          return { added, depth };
+        }),
     context,
   );
   if (!cut) return;
