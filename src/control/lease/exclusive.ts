@@ -3,12 +3,12 @@ import { HeldError } from '../../errors.ts';
 import { acquireLease, type Lease, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { keepLeaseAlive, type LeaseKeepAlive } from './keep-lease-alive.ts';
+import { keepLeaseAlive } from './keep-lease-alive.ts';
 import { holderOf } from './holder.ts';
 
-export interface HeldLease {
-  readonly lease: Lease;
-  readonly keepAlive: LeaseKeepAlive;
+/** Leases that are renewed until they are disposed of, which releases them. */
+export interface HeldLeases extends AsyncDisposable {
+  readonly leases: readonly Lease[];
 }
 
 export interface ExclusiveEffects {
@@ -21,26 +21,24 @@ export async function acquireAll(
   warehouse: Warehouse,
   names: readonly string[],
   effects: ExclusiveEffects,
-): Promise<HeldLease[]> {
+): Promise<HeldLeases> {
   const ops = operationsOf(warehouse);
-  const held: HeldLease[] = [];
+  const leases: Lease[] = [];
   const holder = holderOf(effects);
-  try {
-    for (const name of names) {
-      const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
-      held.push({ lease, keepAlive: keepLeaseAlive(ops, lease, effects.sleep) });
-    }
-    return held;
-  } catch (error) {
-    for (const holding of held) await holding.keepAlive.end();
-    throw error;
+  await using acquired = new AsyncDisposableStack();
+  for (const name of names) {
+    const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
+    leases.push(lease);
+    acquired.defer(keepLeaseAlive(ops, lease, effects.sleep).end);
   }
+  const held = acquired.move();
+  return { leases, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 /** Throws a HeldError while any other sync runs, such as one that never ran before and so has no held lease. */
-export async function assertNoOtherRuns(warehouse: Warehouse, ops: Ops, held: readonly HeldLease[]): Promise<void> {
+export async function assertNoOtherRuns(warehouse: Warehouse, ops: Ops, held: HeldLeases): Promise<void> {
   if (warehouse.kind === 'embedded') return;
-  const ours = new Set(held.map(({ lease }) => lease.name));
+  const ours = new Set(held.leases.map(({ name }) => name));
   const other = (await liveLeases(ops, syncLease(''))).find(({ name }) => !ours.has(name));
   if (other)
     throw new HeldError(`Another run holds the lease of ${other.name}: ${other.holder}.`, {

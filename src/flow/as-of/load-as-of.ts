@@ -34,7 +34,7 @@ export async function loadAsOf(
   signal: AbortSignal,
 ): Promise<AsOfSummary> {
   const ops = operationsOf(warehouse);
-  const [held] = await acquireAll(warehouse, [COPY_LEASE], effects);
+  await using _held = await acquireAll(warehouse, [COPY_LEASE], effects);
   let isCreated = false;
   let isComplete = false;
   try {
@@ -53,7 +53,6 @@ export async function loadAsOf(
   } finally {
     // A schema that cannot be dropped now keeps its label as not complete.
     if (isCreated && !isComplete) await dropAsOfSchema(warehouse, schema).catch(() => false);
-    await held?.keepAlive.end();
   }
 }
 

@@ -4,7 +4,7 @@ import { EXIT, UsageError } from '../../errors.ts';
 import { eraseIn, type ErasureResult, type ErasureOptions } from './erase.ts';
 import { eraseFromSpool } from './spool.ts';
 import type { ErasureTarget } from './target.ts';
-import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
+import { acquireAll, assertNoOtherRuns, type HeldLeases } from '../../control/lease/exclusive.ts';
 import { asOfSchemas } from '../as-of/schema.ts';
 import { dropSchema, isKept } from '../rebuild/labelled-schema.ts';
 import { leftRebuilds, removeRebuildIn } from '../rebuild/schema.ts';
@@ -84,7 +84,7 @@ export async function forget(
   const target = targetOf(options.table, options.key);
   const ops = operationsOf(warehouse);
   const syncs = await ops.selectFrom('runs').select('sync').distinct().orderBy('sync').execute();
-  const held = await acquireAll(
+  await using held = await acquireAll(
     warehouse,
     [REBUILD_LEASE, COPY_LEASE, ...syncs.map(({ sync }) => syncLease(sync))],
     effects,
@@ -113,8 +113,6 @@ export async function forget(
   } catch (error) {
     if (errorCode(error) === SQL_STATE.foreignKeyViolation) throw referredTo(error);
     throw toUserError(error);
-  } finally {
-    for (const it of held) await it.keepAlive.end();
   }
 }
 
@@ -162,7 +160,7 @@ async function eraseOrLook(
   warehouse: Warehouse,
   target: ErasureTarget,
   work: ErasureOptions,
-  held: readonly HeldLease[],
+  { leases }: HeldLeases,
 ): Promise<ErasureResult> {
   let erased: ErasureResult | undefined;
   try {
@@ -171,7 +169,7 @@ async function eraseOrLook(
       // Last, because no session can read these tables until the end of the transaction.
       if (!work.dryRun && hasTraces(erased)) await removeCopies(tx, warehouse);
       const ops = operationsOf({ db: tx, ops: warehouse.ops });
-      for (const { lease } of held) await assertLease(ops, lease);
+      for (const lease of leases) await assertLease(ops, lease);
       if (work.dryRun) throw new Undone();
     });
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { acquireAll } from '../../control/lease/exclusive.ts';
 import { addDays } from '../../day.ts';
-import { HeldError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { assertLease, assertNoRebuild, syncLease } from '../../ledger/lease.ts';
 import { openRuns } from '../../ledger/runs.ts';
 import {
@@ -73,26 +73,21 @@ export async function resetMarks(
     );
   if (options.dryRun) return (await planReset(warehouse, config, definition, options, effects.now())).summary;
   const ops = operationsOf(warehouse);
-  const [held] = await acquireAll(warehouse, [syncLease(definition.name)], effects);
-  if (!held) throw new HeldError(`The lease of ${definition.name} is not held.`);
-  try {
-    await assertNoRebuild(ops);
-    const now = effects.now();
-    const { moves, summary } = await planReset(warehouse, config, definition, options, now);
-    await ops.transaction().execute(async (tx) => {
-      await assertLease(tx, held.lease);
-      for (const { names, value } of moves) {
-        const { name, former } = names;
-        await removeWatermark(tx, definition.name, former);
-        if (value === undefined) await removeWatermark(tx, definition.name, name);
-        else await writeWatermark(tx, definition.name, name, value, now);
-        await writeWatermark(tx, definition.name, resetName(name), now.toISOString(), now);
-      }
-    });
-    return summary;
-  } finally {
-    await held.keepAlive.end();
-  }
+  await using held = await acquireAll(warehouse, [syncLease(definition.name)], effects);
+  await assertNoRebuild(ops);
+  const now = effects.now();
+  const { moves, summary } = await planReset(warehouse, config, definition, options, now);
+  await ops.transaction().execute(async (tx) => {
+    for (const lease of held.leases) await assertLease(tx, lease);
+    for (const { names, value } of moves) {
+      const { name, former } = names;
+      await removeWatermark(tx, definition.name, former);
+      if (value === undefined) await removeWatermark(tx, definition.name, name);
+      else await writeWatermark(tx, definition.name, name, value, now);
+      await writeWatermark(tx, definition.name, resetName(name), now.toISOString(), now);
+    }
+  });
+  return summary;
 }
 
 /** The changes of a reset at this time, and what they mean for the next run. */

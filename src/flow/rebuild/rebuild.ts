@@ -1,6 +1,6 @@
 /** `replay --rebuild`: fills new tables from all stored answers and brings the present ones to their rows. */
 import { sql } from 'kysely';
-import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
+import { acquireAll, assertNoOtherRuns, type HeldLeases } from '../../control/lease/exclusive.ts';
 import { UsageError } from '../../errors.ts';
 import { assertLease, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
@@ -35,7 +35,7 @@ export async function rebuildTables(
 ): Promise<ReplayCounts & { readonly left: number; readonly filled: readonly FilledColumn[] }> {
   const ops = operationsOf(warehouse);
   const syncs = [...new Set((await listStored(ops, ALL)).map(({ sync }) => sync))].toSorted();
-  const held = await acquireAll(warehouse, [REBUILD_LEASE, ...syncs.map(syncLease)], effects);
+  await using held = await acquireAll(warehouse, [REBUILD_LEASE, ...syncs.map(syncLease)], effects);
   let area: RebuildSchema | undefined;
   try {
     await assertNoOtherRuns(warehouse, ops, held);
@@ -55,7 +55,6 @@ export async function rebuildTables(
   } finally {
     // The next rebuild removes a schema that cannot be removed now.
     if (area) await removeRebuildSchema(warehouse, area).catch(() => false);
-    for (const { keepAlive } of held) await keepAlive.end();
   }
 }
 
@@ -105,7 +104,7 @@ const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
 async function putInPlace(
   warehouse: Warehouse,
   from: string,
-  held: readonly HeldLease[],
+  { leases }: HeldLeases,
   rejecting: readonly IngestResult[],
   { now, sleep }: Pick<ReplayEffects, 'now' | 'sleep'>,
 ): Promise<void> {
@@ -114,7 +113,7 @@ async function putInPlace(
       const ops = operationsOf({ db: tx, ops: warehouse.ops });
       await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
       await lockTables(tx, warehouse.schema);
-      for (const { lease } of held) await assertLease(ops, lease);
+      for (const lease of leases) await assertLease(ops, lease);
       const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
       await recordLoads(ops, loads, now());
       // An answer that can be read now replaces earlier ones.

@@ -9,7 +9,7 @@ import { retryTransient, toUserError } from '../../warehouse/connect/retry-trans
 import { type FilledColumn, fillColumns } from '../fill/fill-columns.ts';
 import { rebuildTables } from '../rebuild/rebuild.ts';
 import { type GoneBodies, goneBodies } from '../retention/store.ts';
-import { loadAgain, type ReplayCounts, type ReplayEffects } from './load-again.ts';
+import { loadAgain, type LoadAgainOptions, type ReplayCounts, type ReplayEffects } from './load-again.ts';
 import { type AnswerSelection, listStored } from './stored-answers.ts';
 
 export interface ReplayOptions extends AnswerSelection {
@@ -63,26 +63,16 @@ async function replayInPlace(
 ): Promise<Replayed> {
   const ops = operationsOf(warehouse);
   const syncs = [...new Set((await listStored(ops, selection)).map(({ sync }) => sync))].toSorted();
-  const held = await acquireAll(warehouse, syncs.map(syncLease), effects);
-  try {
-    if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-    // Under the leases, because an erasure would miss the values that it moves.
-    const filled = await fillColumns(warehouse, effects, signal);
-    // Listed again, because a run may have ended before the leases were held.
-    const answers = await listStored(ops, selection);
-    const gone = await goneBodies(ops, selection);
-    const leases = held.map(({ lease }) => lease);
-    const counts = await loadAgain(
-      warehouse,
-      ops,
-      answers,
-      { ...effects, purpose: { kind: 'replay' }, leases },
-      signal,
-    );
-    // An answer that can be read now replaces earlier ones.
-    await retryTransient(() => resolveReplaced(ops, syncs, effects.now()), effects);
-    return { ...counts, left: answers.length - counts.answers, gone, filled };
-  } finally {
-    for (const { keepAlive } of held) await keepAlive.end();
-  }
+  await using held = await acquireAll(warehouse, syncs.map(syncLease), effects);
+  if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+  // Under the leases, because an erasure would miss the values that it moves.
+  const filled = await fillColumns(warehouse, effects, signal);
+  // Listed again, because a run may have ended before the leases were held.
+  const answers = await listStored(ops, selection);
+  const gone = await goneBodies(ops, selection);
+  const options: LoadAgainOptions = { ...effects, purpose: { kind: 'replay' }, leases: held.leases };
+  const counts = await loadAgain(warehouse, ops, answers, options, signal);
+  // An answer that can be read now replaces earlier ones.
+  await retryTransient(() => resolveReplaced(ops, syncs, effects.now()), effects);
+  return { ...counts, left: answers.length - counts.answers, gone, filled };
 }
