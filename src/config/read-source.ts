@@ -10,21 +10,17 @@ const MOST_BYTES = 1_000_000;
 export async function readSource(path: string): Promise<SourceFile> {
   const refuse = (message: string): ConfigError =>
     new ConfigError([problemAt(sourceOf(path, ''), WHOLE_FILE, message)]);
-  const handle = await open(path).catch((cause: unknown) => {
+  await using handle = await open(path).catch((cause: unknown) => {
     throw refuse(unreadable(cause));
   });
-  try {
-    const stat = await handle.stat();
-    if (!stat.isFile()) throw refuse('this is not a file; a config is one YAML file');
-    if (stat.size > MOST_BYTES) {
-      throw refuse(
-        `the file has ${stat.size} bytes; at most ${MOST_BYTES} are allowed. Put long lists of inputs in separate files: for_each: { url: { file: urls.csv } }`,
-      );
-    }
-    return sourceOf(path, decoded(await handle.readFile(), refuse));
-  } finally {
-    await handle.close();
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw refuse('this is not a file; a config is one YAML file');
+  if (stat.size > MOST_BYTES) {
+    throw refuse(
+      `the file has ${stat.size} bytes; at most ${MOST_BYTES} are allowed. Put long lists of inputs in separate files: for_each: { url: { file: urls.csv } }`,
+    );
   }
+  return sourceOf(path, decoded(await handle.readFile(), refuse));
 }
 
 function decoded(bytes: Uint8Array, refuse: (message: string) => ConfigError): string {

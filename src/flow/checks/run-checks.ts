@@ -6,8 +6,8 @@ import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
 import { readRunCounters } from '../../ledger/run-counters.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 import { recordFormerSlices } from '../split/former-slices.ts';
@@ -49,12 +49,11 @@ export async function runChecks(
         : skipped(check, because),
     );
   }
-  const record = () =>
-    ops.transaction().execute(async (tx) => {
-      await assertLease(tx, lease);
-      await recordCheckResults(tx, run, results, effects.now());
-    });
-  await retryTransient(record, effects);
+  const record = async (tx: Ops): Promise<void> => {
+    await assertLease(tx, lease);
+    await recordCheckResults(tx, run, results, effects.now());
+  };
+  await retryTransaction(ops, record, effects);
   return results;
 }
 

@@ -5,7 +5,7 @@
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { ChangeTable, ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { isDeclaredInAnswer } from '../promote/field-place.ts';
@@ -124,9 +124,9 @@ async function fillTable(
   do {
     if (signal?.aborted === true) return undefined;
     const from = after;
-    const chunk = await retryTransient(
-      () =>
-        warehouse.db.transaction().execute((tx) => fillChunk(sqlExecutorOn(tx), warehouse.schema, root, lists, from)),
+    const chunk = await retryTransaction(
+      warehouse.db,
+      (tx) => fillChunk(sqlExecutorOn(tx), warehouse.schema, root, lists, from),
       effects,
     );
     for (const [column, rows] of chunk.counts) counts.set(column, (counts.get(column) ?? 0) + rows);
@@ -147,11 +147,9 @@ async function fillLog(
   do {
     if (signal?.aborted === true) return false;
     const from = after;
-    after = await retryTransient(
-      () =>
-        warehouse.db
-          .transaction()
-          .execute((tx) => fillLogChunk(sqlExecutorOn(tx), warehouse.schema, log, fields, from)),
+    after = await retryTransaction(
+      warehouse.db,
+      (tx) => fillLogChunk(sqlExecutorOn(tx), warehouse.schema, log, fields, from),
       effects,
     );
   } while (after);

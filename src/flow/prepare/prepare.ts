@@ -16,7 +16,7 @@ import { repeatedRuns } from './plan-failed.ts';
 import { type RecordedPlan, recordPlan } from './record-plan.ts';
 import { assertSameRun, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
-import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 export interface PreparedRun {
   readonly run: Run;
@@ -94,17 +94,17 @@ export async function prepareRun(
   if (options.failed) await retryTransient(() => repeatedRuns(database, definition, options), retry);
   // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
-  const open = await retryTransient(
-    () =>
-      database.transaction().execute(async (ops) => {
-        const found = await continueRun(ops, request, otherHashes, (runId) => {
-          const held = missing.find((it) => it.runId === runId);
-          if (held) throw missingSpoolError(definition.name, held);
-        });
-        if (expected) assertSameRun(expected, found.run?.id);
-        for (const id of found.lost) lost.add(id);
-        return found.run;
-      }),
+  const open = await retryTransaction(
+    database,
+    async (ops) => {
+      const found = await continueRun(ops, request, otherHashes, (runId) => {
+        const held = missing.find((it) => it.runId === runId);
+        if (held) throw missingSpoolError(definition.name, held);
+      });
+      if (expected) assertSameRun(expected, found.run?.id);
+      for (const id of found.lost) lost.add(id);
+      return found.run;
+    },
     retry,
   );
   lost.forEach(onLost);
@@ -121,16 +121,16 @@ export async function prepareRun(
   const spools = ownSpool ? [ownSpool] : [];
   // A commit with a lost connection may have succeeded, so this outlives the attempt.
   let recorded: RecordedPlan | undefined;
-  const run = await retryTransient(
-    (failures) =>
-      database.transaction().execute(async (ops) => {
-        const begun = failures === 0 ? undefined : await runBegun(ops, request);
-        if (begun) return begun;
-        const created = await createRun(ops, { ...request, spools });
-        if (options.refresh || options.failed) await forgetLosses(ops, definition.name);
-        recorded = await recordPlan(ops, created, recording);
-        return created;
-      }),
+  const run = await retryTransaction(
+    database,
+    async (ops, failures) => {
+      const begun = failures === 0 ? undefined : await runBegun(ops, request);
+      if (begun) return begun;
+      const created = await createRun(ops, { ...request, spools });
+      if (options.refresh || options.failed) await forgetLosses(ops, definition.name);
+      recorded = await recordPlan(ops, created, recording);
+      return created;
+    },
     retry,
   );
   const { quote = null, covered = 0, reliedInputs = [], forgotten = 0, leftOut = 0 } = recorded ?? {};

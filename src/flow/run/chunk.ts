@@ -47,7 +47,7 @@ import type { ChunkOrder } from './share-run.ts';
 import type { RunStop } from './stop-controller.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
-import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { NO_ROW_COUNTER } from './analyze-tables.ts';
 import { holderOf } from '../../control/lease/holder.ts';
 
@@ -109,12 +109,12 @@ export async function executeChunk(
         : undefined;
     if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
     // A chunk that has ended stays as it is, but other chunks may still be open.
-    const open = await retryTransient(
-      () =>
-        ops.transaction().execute(async (tx) => {
-          await assertLease(tx, lease);
-          return endChunk(tx, { runId, number }, stop, effects.now());
-        }),
+    const open = await retryTransaction(
+      ops,
+      async (tx) => {
+        await assertLease(tx, lease);
+        return endChunk(tx, { runId, number }, stop, effects.now());
+      },
       effects,
     );
     if (open > 0) return { as: 'done' };
@@ -212,26 +212,25 @@ async function conclude(
 ): Promise<ChunkResult> {
   const { warehouse, effects } = invocation;
   const { runId, chunk: number } = order;
-  const end = await retryTransient(
-    () =>
-      operationsOf(warehouse)
-        .transaction()
-        .execute(async (tx): Promise<ChunkResult> => {
-          const state = await lockRun(tx, runId);
-          const found = await readChunk(tx, runId, number);
-          if (found?.state === 'concluded') return concludedBefore(found);
-          if (!found || state !== 'running') return { as: 'done' };
-          await assertLease(tx, lease);
-          const { chunk: _, ...sharedRun } = found.run;
-          const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
-          const ended = { definition, order, run: found.run, missing, checks };
-          const summary = await concludeSharedRun(tx, invocation, ended);
-          await recordConcluded(tx, runId, number);
-          return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
-        }),
+  const ops = operationsOf(warehouse);
+  const end = await retryTransaction(
+    ops,
+    async (tx): Promise<ChunkResult> => {
+      const state = await lockRun(tx, runId);
+      const found = await readChunk(tx, runId, number);
+      if (found?.state === 'concluded') return concludedBefore(found);
+      if (!found || state !== 'running') return { as: 'done' };
+      await assertLease(tx, lease);
+      const { chunk: _, ...sharedRun } = found.run;
+      const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
+      const ended = { definition, order, run: found.run, missing, checks };
+      const summary = await concludeSharedRun(tx, invocation, ended);
+      await recordConcluded(tx, runId, number);
+      return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
+    },
     effects,
   );
-  if (end.as === 'concluded') await cleanUpChunks(operationsOf(warehouse), order, lease);
+  if (end.as === 'concluded') await cleanUpChunks(ops, order, lease);
   return end;
 }
 

@@ -6,7 +6,7 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { RunContext } from './run-context.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
-import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransaction } from '../../warehouse/connect/retry-transient.ts';
 
 /** What a worker needs to know to take part in a run. */
 export interface ChunkOrder {
@@ -43,30 +43,28 @@ export async function shareRun(
   retry: RetryEffects,
 ): Promise<boolean> {
   const holder = holderOfRun(run.id);
-  return retryTransient(
-    (failures) =>
-      warehouse.db.transaction().execute(async (tx) => {
-        const ops = operationsOf({ db: tx, ops: warehouse.ops });
-        // After a commit with a lost connection, the holder of the lease shows whether it succeeded.
-        if (failures > 0 && (await currentHolder(ops, lease)) === holder) return true;
-        const chunks = await reopenChunks(ops, run.id);
-        if (chunks.length === 0) return false;
-        await handOver(ops, lease, holder);
-        const order = {
-          sync: definition.name,
-          runId: run.id,
-          token: lease.token,
-          covered,
-          lost,
-          startedAt: startedAt.toISOString(),
-          continued: run.continued,
-        };
-        await sharing.enqueue(
-          tx,
-          chunks.map((chunk) => ({ ...order, chunk })),
-        );
-        return true;
-      }),
+  const order = {
+    sync: definition.name,
+    runId: run.id,
+    token: lease.token,
+    covered,
+    lost,
+    startedAt: startedAt.toISOString(),
+    continued: run.continued,
+  };
+  return retryTransaction(
+    warehouse.db,
+    async (tx, failures) => {
+      const ops = operationsOf({ db: tx, ops: warehouse.ops });
+      // After a commit with a lost connection, the holder of the lease shows whether it succeeded.
+      if (failures > 0 && (await currentHolder(ops, lease)) === holder) return true;
+      const chunks = await reopenChunks(ops, run.id);
+      if (chunks.length === 0) return false;
+      await handOver(ops, lease, holder);
+      const orders = chunks.map((chunk) => ({ ...order, chunk }));
+      await sharing.enqueue(tx, orders);
+      return true;
+    },
     retry,
   );
 }

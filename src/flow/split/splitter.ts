@@ -18,7 +18,7 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import { type Follow, isFull, type PageStep, type FollowOptions } from '../../service/paging.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import type { RunContext } from '../run/run-context.ts';
-import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransaction } from '../../warehouse/connect/retry-transient.ts';
 
 /** Send a request, replace it by parts, or wait for requests of its question that are in flight. */
 export type SplitDecision =
@@ -201,29 +201,21 @@ export async function splitPlanned(
 ): Promise<void> {
   const { definition, run, maxAgeOf, invokedAt } = context;
   const at = context.now();
-  const cut = await retryTransient(
-    () =>
-      operationsOf(context.warehouse)
-        .transaction()
-        .execute(async (ops) => {
-          await assertLease(ops, context.lease);
-          const depth = await skipForSplit(ops, request.id, becauseOf(into), at);
-          if (depth === undefined) return undefined;
-          // The parts of a window that was never sent count as one split.
-          const tasks = into.requests.map((part) =>
-            taskOf(
-              definition,
-              { ...request.body, ...changedFields(request.request, part) },
-              request.input,
-              Math.max(depth, 1),
-            ),
-          );
-          const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now: at, invokedAt });
-          const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
-          return { added, depth };
-        }),
-    context,
-  );
+  const replace = async (ops: Ops): Promise<{ readonly added: number; readonly depth: number } | undefined> => {
+    await assertLease(ops, context.lease);
+    const depth = await skipForSplit(ops, request.id, becauseOf(into), at);
+    if (depth === undefined) return undefined;
+    // The parts of a window that was never sent count as one split.
+    const partDepth = Math.max(depth, 1);
+    const tasks = into.requests.map((part) => {
+      const body = { ...request.body, ...changedFields(request.request, part) };
+      return taskOf(definition, body, request.input, partDepth);
+    });
+    const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now: at, invokedAt });
+    const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
+    return { added, depth };
+  };
+  const cut = await retryTransaction(operationsOf(context.warehouse), replace, context);
   if (!cut) return;
   splitter.recordSplit(request.input, { request: request.request, items: [] }, into.requests);
   // The request leaves the plan as its parts enter it.

@@ -202,12 +202,8 @@ const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error
 
 /** A file name is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, 'r');
+  await handle.sync();
 }
 
 const isMissing = (error: unknown): boolean => (error as { readonly code?: unknown }).code === 'ENOENT';
@@ -239,14 +235,10 @@ const LONGEST_HEAD_BYTES = 2 ** 20;
 
 /** The first line of a file; undefined if it has none. */
 async function headIn(path: string): Promise<string | undefined> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(LONGEST_HEAD_BYTES) });
-    const end = buffer.subarray(0, bytesRead).indexOf(LINE_END);
-    return end < 0 ? undefined : buffer.toString('utf8', 0, end);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'r');
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(LONGEST_HEAD_BYTES) });
+  const end = buffer.subarray(0, bytesRead).indexOf(LINE_END);
+  return end < 0 ? undefined : buffer.toString('utf8', 0, end);
 }
 
 /** The result of the work, or `gone` if another process removed the file meanwhile. */

@@ -1,4 +1,5 @@
 /** Retries transient database errors, and distinguishes them from bugs. */
+import type { Kysely, Transaction } from 'kysely';
 import { SchemaError, SluiceError, TransientError, UsageError } from '../../errors.ts';
 import { errorCode } from '../sql/errors.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
@@ -35,6 +36,13 @@ export async function retryTransient<T>(
     }
   }
 }
+
+/** The result of work in a transaction of its own, which is retried as above. */
+export const retryTransaction = <DB, T>(
+  db: Kysely<DB>,
+  work: (tx: Transaction<DB>, failures: number) => Promise<T>,
+  effects: RetryEffects,
+): Promise<T> => retryTransient((failures) => db.transaction().execute((tx) => work(tx, failures)), effects);
 
 /**
  * Codes of transient errors. 08: connections. 25006: read-only until the end of a failover. 25P03 and 25P04: sessions
