@@ -36,13 +36,12 @@ function requestUnderLimit(onCorrect: () => void = () => undefined) {
     attempt: async (points: number, outcome: Outcome): Promise<(cost: number) => void> => {
       const ticket = calls.openTicket();
       counted += points;
-      const charge = async (added: number): Promise<void> => {
+      const add = async (added: number): Promise<void> => {
         onCorrect();
         counted += added;
         corrections.push(added);
       };
-      const release = (unused: number): Promise<void> => charge(-unused);
-      await ticket.claim({ id: '1', attempts: 0 }, { points, release, charge });
+      await ticket.claim({ id: '1', attempts: 0 }, { points, add });
       ticket.answered(outcome);
       return (cost) => {
         counted -= points - ticket.settle(cost);

@@ -39,7 +39,7 @@ async function entered(warehouse: Warehouse): Promise<void> {
 }
 async function reserved(guard: BudgetGuard, points: number): Promise<BudgetReservation> {
   const it = await guard.reserve(points);
-  if ('release' in it) return it;
+  if ('add' in it) return it;
   throw new Error(`${it.what} was reached`);
 }
 async function counted(warehouse: Warehouse): Promise<Record<string, number>> {
@@ -97,10 +97,10 @@ eachWarehouse('a shared limit', (open, kind) => {
     await reserved(two, 4);
     expect(await one.reserve(2)).toEqual({ what: 'the day', points: 10, spent: 9 });
 
-    await five.release(3.5);
+    await five.add(-3.5);
     expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 5.5, ever: 1.5 });
     // It cost more than was set aside.
-    await (await reserved(two, 1)).charge(6);
+    await (await reserved(two, 1)).add(6);
     expect(await two.check(0)).toEqual({ what: 'the day', points: 10, spent: 12.5 });
   });
 
@@ -139,7 +139,7 @@ eachWarehouse('a shared limit', (open, kind) => {
         const guard = guardOf(warehouse, n % 2 === 0 ? limits(5) : limits(5).toReversed());
         for (let rounds = 0; rounds < 40; rounds += 1) {
           const it = await guard.reserve(1 + (rounds % 2));
-          if (!('release' in it)) {
+          if (!('add' in it)) {
             refused += 1;
             continue;
           }
@@ -147,7 +147,7 @@ eachWarehouse('a shared limit', (open, kind) => {
           most = Math.max(most, held);
           await new Promise(setImmediate);
           held -= 1 + (rounds % 2);
-          await it.release(1 + (rounds % 2));
+          await it.add(-1 - (rounds % 2));
         }
       }),
     );
@@ -221,13 +221,13 @@ eachWarehouse('a shared limit', (open, kind) => {
     const five = await reserved(guard, 5);
     errors.push(Object.assign(new Error('deadlock detected'), { code: '40P01' }));
     // A plugin reports a failure although the statement succeeded, so a second attempt would show.
-    await five.release(1);
+    await five.add(-1);
     expect(await counted(warehouse)).toMatchObject({ ever: 3 });
     errors.push(new Error('Connection terminated unexpectedly'));
-    await five.release(1);
+    await five.add(-1);
     expect(await counted(warehouse)).toMatchObject({ ever: 2 });
     errors.push(Object.assign(new Error('a'), { code: '53300' }), Object.assign(new Error('b'), { code: '53300' }));
-    await five.release(1);
+    await five.add(-1);
     expect(errors).toEqual([]);
   });
 
@@ -316,7 +316,7 @@ eachWarehouse('a day that is counted', (open, kind) => {
     const thirty = await reserved(first, 30);
     await openRun();
     expect(await counted(warehouse)).toEqual({ [row]: ofDead + 30 });
-    await thirty.release(20);
+    await thirty.add(-20);
     expect(await counted(warehouse)).toEqual({ [row]: ofDead + 10 });
   });
 

@@ -12,15 +12,9 @@ export interface Limit {
 
 /** Points that count against every limit of a guard. */
 export interface BudgetReservation {
-  /** Gives back points that a call did not cost. Never rejects. */
-  readonly release: (points: number) => Promise<void>;
-  /** Adds points that a call cost beyond its reservation, even beyond a limit. Never rejects. */
-  readonly charge: (points: number) => Promise<void>;
+  /** Adds points that a call cost beyond its reservation, even beyond a limit; negative gives points back. Never rejects. */
+  readonly add: (points: number) => Promise<void>;
 }
-
-/** Changes by how much a reservation counts: positive charges points, negative releases them. */
-export const adjust = ({ release, charge }: BudgetReservation, points: number): Promise<void> =>
-  points < 0 ? release(-points) : charge(points);
 
 export interface BudgetGuard {
   /** Returns the limit that currently does not allow this many points; undefined if all do. */
@@ -66,6 +60,9 @@ export const tightestOf = (limits: readonly Limit[]): Limit | undefined =>
 /** Creates a guard for limits of this process alone; reservations count against each. */
 export function openBudget(limits: readonly Limit[]): MeteredBudget {
   let reserved = 0;
+  const add = async (points: number): Promise<void> => {
+    reserved += points;
+  };
   const reachedBy = (points: number): Limit | undefined => {
     const reached = limits.find((limit) => limit.spent + reserved + points > limit.points);
     return reached && { ...reached, spent: reached.spent + reserved };
@@ -75,19 +72,10 @@ export function openBudget(limits: readonly Limit[]): MeteredBudget {
     reserve: async (points) => {
       const reached = reachedBy(points);
       if (reached) return reached;
-      reserved += points;
-      return {
-        release: async (unused) => {
-          reserved -= unused;
-        },
-        charge: async (added) => {
-          reserved += added;
-        },
-      };
+      await add(points);
+      return { add };
     },
-    add: async (points) => {
-      reserved += points;
-    },
+    add,
     countsEarlier: false,
     addEarlier: async () => undefined,
     tightest: async () => tightestOf(limits.map((limit) => ({ ...limit, spent: limit.spent + reserved }))),
@@ -110,23 +98,19 @@ export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): Metere
   check: async (points) => (await first.check(points)) ?? second.check(points),
   reserve: async (points) => {
     const one = await first.reserve(points);
-    if (!('release' in one)) return one;
+    if (!('add' in one)) return one;
     let other: BudgetReservation | Limit | undefined;
     try {
       other = await second.reserve(points);
     } finally {
-      if (!other || !('release' in other)) await one.release(points);
+      if (!other || !('add' in other)) await one.add(-points);
     }
-    if (!('release' in other)) return other;
-    const { release, charge } = other;
+    if (!('add' in other)) return other;
+    const { add } = other;
     return {
-      release: async (unused) => {
-        await one.release(unused);
-        await release(unused);
-      },
-      charge: async (added) => {
-        await one.charge(added);
-        await charge(added);
+      add: async (added) => {
+        await one.add(added);
+        await add(added);
       },
     };
   },

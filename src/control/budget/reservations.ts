@@ -1,5 +1,5 @@
 /** Points reserved for the calls of a run: the most that each can cost, until its cost is known. */
-import { adjust, type BudgetGuard, type BudgetReservation, type Limit } from './local-budget.ts';
+import type { BudgetGuard, BudgetReservation, Limit } from './local-budget.ts';
 
 /** Points reserved for one call. */
 export interface Reservation extends BudgetReservation {
@@ -42,28 +42,28 @@ export function openReservations(budget: BudgetGuard): Reservations {
     reserve: async (points) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       open.add(promise);
-      let reserved: Awaited<ReturnType<BudgetGuard['reserve']>> | undefined;
+      const end = (): void => {
+        open.delete(promise);
+        resolve();
+      };
+      let reserved: BudgetReservation | Limit | undefined;
       try {
         reserved = await budget.reserve(points);
       } finally {
-        if (!reserved || !('release' in reserved)) {
-          open.delete(promise);
-          resolve();
-        }
+        if (!reserved || !('add' in reserved)) end();
       }
-      if (!('release' in reserved)) return undefined;
-      const counted = reserved;
+      if (!('add' in reserved)) return undefined;
+      const { add } = reserved;
       let isSettled = false;
       return {
-        ...counted,
+        add,
         points,
         settle: (cost) => {
           if (isSettled) return;
           isSettled = true;
-          const released = adjust(counted, cost - points).finally(() => {
+          const released = add(cost - points).finally(() => {
             releasing.delete(released);
-            open.delete(promise);
-            resolve();
+            end();
           });
           releasing.add(released);
         },

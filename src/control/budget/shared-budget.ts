@@ -7,7 +7,7 @@ import { batched } from '../../async/batcher.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
-import { adjust, type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
+import { type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import { periodCounter, type SpendingPeriod } from './spending-period.ts';
 import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -117,28 +117,27 @@ export function openSharedBudget(
       where name = any(${names}::text[]) and (select count(*) from counted) > 0`.execute(db);
   };
 
-  /** Gives back points. Never repeated if its outcome is unknown: twice would allow overspending; a miss only ends the run early. */
-  const release = (limits: readonly SharedLimit[], points: number): Promise<void> =>
-    persist(() =>
-      change(limits, -points).catch((error: unknown) => {
-        if (!mayBeDone(error)) throw error;
-      }),
-    ).catch(() => undefined);
+  /**
+   * Adds points, or gives them back. If the outcome is unknown, only an addition is repeated: twice only ends the run early,
+   * and a miss would allow overspending. For points that are given back, it is the other way around.
+   */
+  const add = async (limits: readonly SharedLimit[], points: number): Promise<void> => {
+    if (points === 0) return;
+    const work = (): Promise<void> =>
+      change(limits, points).catch((error: unknown) => {
+        if (points > 0 || !mayBeDone(error)) throw error;
+      });
+    await persist(work).catch(() => undefined);
+  };
 
-  /** Adds points. Repeated if its outcome is unknown: a miss would allow overspending; twice only ends the run early. */
-  const charge = (limits: readonly SharedLimit[], points: number): Promise<void> =>
-    persist(() => change(limits, points)).catch(() => undefined);
-
-  const changeTogether = batched(async (changes: readonly Change[]): Promise<void[]> => {
-    for (const { limits, points } of sumsOf(changes))
-      await (points < 0 ? release(limits, -points) : charge(limits, points));
+  const addTogether = batched(async (changes: readonly Change[]): Promise<void[]> => {
+    for (const { limits, points } of sumsOf(changes)) await add(limits, points);
     return changes.map(() => undefined);
   }, TOGETHER);
 
   /** What counts for a call against these limits, whatever limits hold later. */
   const reservationOn = (limits: readonly SharedLimit[]): BudgetReservation => ({
-    release: async (points) => (points === 0 ? undefined : changeTogether({ limits, points: -points })),
-    charge: async (points) => (points === 0 ? undefined : changeTogether({ limits, points })),
+    add: async (points) => (points === 0 ? undefined : addTogether({ limits, points })),
   });
 
   const reserve = async (points: number): Promise<BudgetReservation | Limit> => {
@@ -154,7 +153,7 @@ export function openSharedBudget(
 
   const reserveTogether = batched(async (calls: readonly number[]): Promise<(BudgetReservation | Limit)[]> => {
     const all = await reserve(calls.reduce((sum, points) => sum + points, 0));
-    if ('release' in all) return calls.map(() => all);
+    if ('add' in all) return calls.map(() => all);
     if (calls.length === 1) return [all];
     // There may be enough for some of them.
     const each: (BudgetReservation | Limit)[] = [];
@@ -184,7 +183,7 @@ export function openSharedBudget(
       return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
     },
     add: async (points) => {
-      if (points !== 0) await adjust(reservationOn(await limitsNow(false)), points);
+      if (points !== 0) await add(await limitsNow(false), points);
     },
     countsEarlier: true,
     // The rows of a period become at least what the ledger has.

@@ -47,17 +47,13 @@ export function openSpendingCap(what: string, cap: number): SpendingCap {
       },
       reserve: async (points) => {
         const reserved = await budget.reserve(points);
-        if (!('release' in reserved)) return reserved;
+        if (!('add' in reserved)) return reserved;
         const counted = { most: points, points };
         requests.push(counted);
         return {
-          release: async (unused) => {
-            counted.points -= unused;
-            await reserved.release(unused);
-          },
-          charge: async (added) => {
+          add: async (added) => {
             counted.points += added;
-            await reserved.charge(added);
+            await reserved.add(added);
           },
         };
       },

@@ -1,5 +1,4 @@
 /** One request whose true cost the request log has yet to confirm, and what the rows of the log show about it. */
-import { adjust } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LoggedCost } from '../../ledger/log-costs.ts';
 import type { Reserved } from './ticket.ts';
@@ -100,7 +99,7 @@ export async function correctCall({ ended }: Pick<MeteredCall, 'ended'>, points:
     rest -= part;
     return { attempt, part };
   });
-  for (const { attempt, part } of changed) if (part !== 0) await adjust(attempt.reserved, part);
+  for (const { attempt, part } of changed) if (part !== 0) await attempt.reserved.add(part);
 }
 
 /** Releases the points of refused attempts. */
@@ -110,5 +109,5 @@ export async function releaseRefused({ ended }: Pick<MeteredCall, 'ended'>): Pro
     attempt.isRefused = false;
     attempt.counted -= attempt.reserved.points;
   }
-  for (const { reserved } of refused) await reserved.release(reserved.points);
+  for (const { reserved } of refused) await reserved.add(-reserved.points);
 }

@@ -6,7 +6,7 @@ import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 
 /** The points reserved for a call, which a reading of the log may correct. */
-export type Reserved = Pick<Reservation, 'points' | 'release' | 'charge'>;
+export type Reserved = Pick<Reservation, 'points' | 'add'>;
 
 /** Permission to make one call. */
 export interface Ticket {
