@@ -5,9 +5,22 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { countRows } from '../../warehouse/connect/query.ts';
 import { refreshHash } from '../prepare/plan-hash.ts';
 import { earlierBounds } from '../run/earlier-bounds.ts';
-import type { CheckedRun } from './checked-run.ts';
+import type { FinishedRun } from '../run/finished-run.ts';
+import type { UnreadableSum } from '../../ledger/failures/unreadable-answers.ts';
+import type { RunCounters } from '../../ledger/run-counters.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readNulls } from './nulls.ts';
 import { type Finding, percent, judgeRows } from './rows.ts';
+
+/** A run to check, with what the ledger counted. */
+export interface CheckedRun extends FinishedRun {
+  readonly warehouse: Warehouse;
+  readonly counters: RunCounters;
+  readonly unread: UnreadableSum;
+  readonly now: Date;
+  /** Stops a check that takes long. */
+  readonly signal: AbortSignal;
+}
 
 /** A statement of a user may take this long on a server. */
 const TIMEOUT_MS = 60_000;

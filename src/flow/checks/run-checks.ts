@@ -12,8 +12,7 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 import { recordFormerSlices } from '../split/former-slices.ts';
 import type { Invocation } from '../run/invocation.ts';
-import type { CheckedRun } from './checked-run.ts';
-import { allowedBy, evaluate } from './evaluate.ts';
+import { allowedBy, evaluate, type CheckedRun } from './evaluate.ts';
 
 /** A run to check, and the lease under which its results are recorded. */
 interface RunToCheck extends FinishedRun {

@@ -1,13 +1,12 @@
 /** Decides how a run ends: its state, its exit code, and what the user reads about it. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT, exitCodeOf } from '../../errors.ts';
-import type { CheckResult } from '../../ledger/checks/check-results.ts';
+import { type CheckResult, isFailing } from '../../ledger/checks/check-results.ts';
 import { MAX_UNREADABLE, type UnreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
 import type { Gap, RunState } from '../../ledger/summary.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 import { filtersText } from '../../text/filters.ts';
-import { failedChecksText } from '../checks/failed-checks.ts';
 import type { FinishedRun } from './finished-run.ts';
 import { limitedEnd } from './limited-run.ts';
 
@@ -161,4 +160,14 @@ function advice(totals: Sums['totals']): string | null {
   if (totals.truncated > 0)
     return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
   return null;
+}
+
+/** Text for the error of a run: the failed checks of severity `error`; undefined if there are none. */
+function failedChecksText(results: readonly CheckResult[]): string | undefined {
+  const failed = results.filter((it) => it.severity === 'error' && isFailing(it));
+  if (failed.length === 0) return undefined;
+  const each = failed.map(({ name, status, message, allowed }) =>
+    status === 'error' ? `${name} could not run: ${message}` : `${name}: ${message}; allowed: ${allowed}`,
+  );
+  return `${failed.length === 1 ? 'a check' : `${failed.length} checks`} failed: ${each.join(' | ')}`;
 }
