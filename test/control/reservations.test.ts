@@ -125,7 +125,7 @@ describe('a budget', () => {
     expect(await budget.check(1)).toMatchObject({ what: 'b', spent: 10 });
     await three.add(-2);
     expect(await budget.check(2)).toBeUndefined();
-    expect(await budget.reserve(2)).toHaveProperty('release');
+    expect(await budget.reserve(2)).toHaveProperty('add');
   });
 
   it('of two guards allows what both do, and takes from neither otherwise', async () => {
