@@ -53,7 +53,7 @@ export async function runEngine(
   await withFlow(context, config, async (warehouse, effects) => {
     const { now, onNotice } = effects;
     const monitor = await monitorOf(context, warehouse, { role, tags: declaredTags(config) }, listen);
-    const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
+    const options = { role, calls, chunkSize: chunk };
     try {
       const scheduledPoints = await scheduledPointsOf(config, warehouse);
       const delivery = { now, sleep, env, redact: redactor.redact, onNotice };

@@ -21,9 +21,9 @@ export type Role = 'schedule' | 'worker';
 export interface ServeOptions {
   readonly role: Role;
   /** Most concurrent calls of this process, at most what the token allows. */
-  readonly calls?: number;
+  readonly calls?: number | undefined;
   /** Most requests of a chunk. */
-  readonly chunkSize?: number;
+  readonly chunkSize?: number | undefined;
 }
 
 export interface ServeEffects extends FlowEffects {

@@ -74,13 +74,8 @@ export const plan = command({
       const { forecastSpending } = await import('./plan/forecast-spending.ts');
       return forecastSpending(context, config, args);
     }
-    const options = {
-      refresh: args.refresh,
-      failed: args.failed,
-      ...(args.from !== undefined && { from: args.from }),
-      ...(args.to !== undefined && { to: args.to }),
-      ...(args.limit !== undefined && { limit: args.limit }),
-    };
+    const { refresh, failed, from, to, limit } = args;
+    const options = { refresh, failed, from, to, limit };
     const { plannedNames } = await import('./plan/planned-names.ts');
     const names = plannedNames(context, config, args.names, options);
     if (args.explain) {

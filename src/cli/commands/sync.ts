@@ -73,11 +73,11 @@ export const sync = command({
       failed: args.failed,
       failOnTruncated: args['fail-on-truncated'],
       abandonSpool: args['abandon-spool'],
-      ...(args.from !== undefined && { from: args.from }),
-      ...(args.to !== undefined && { to: args.to }),
-      ...(args['max-points'] !== undefined && { maxPoints: args['max-points'] }),
-      ...(args.limit !== undefined && { limit: args.limit }),
-      ...(plan && { plan }),
+      from: args.from,
+      to: args.to,
+      maxPoints: args['max-points'],
+      limit: args.limit,
+      plan,
     });
     // The syncs keep their own codes, and the command ends with that of the signal.
     const summary = { ...ran, exitCode: interruptionOf(context.signal)?.exitCode ?? ran.exitCode };

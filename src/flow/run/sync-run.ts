@@ -16,21 +16,21 @@ export interface SyncOptions {
   /** Ignore fresh answers and send every request. */
   readonly refresh: boolean;
   /** Send only the requests that failed in the last run of each sync. */
-  readonly failed?: boolean;
+  readonly failed?: boolean | undefined;
   readonly failOnTruncated: boolean;
   /** Days, YYYY-MM-DD, that replace the window of the named syncs. */
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   /** Most points that this invocation may spend. */
-  readonly maxPoints?: number;
+  readonly maxPoints?: number | undefined;
   /** Most points that all invocations with this cap may spend together. */
   readonly cap?: SpendingCap;
   /** Count answers as lost that may be in spools that cannot be found; `in_doubt` then decides about their requests. */
   readonly abandonSpool?: boolean;
   /** Most requests of each sync, as a sample; the runs never count as complete. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Run exactly this plan. Its syncs, `refresh`, `from`, `to` and `limit` replace the options of these names. */
-  readonly plan?: SavedPlan;
+  readonly plan?: SavedPlan | undefined;
 }
 
 export interface SyncRun {

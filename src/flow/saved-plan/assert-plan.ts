@@ -11,21 +11,11 @@ import type { ExpectedPlan } from './expected-plan.ts';
 import { makeSavedPlan } from './save-plan.ts';
 
 /** The options of a saved plan. */
-export const savedOptions = ({
+export const savedOptions = ({ refresh, from, to, limit }: SavedPlan) => ({
   refresh,
-  from,
-  to,
-  limit,
-}: SavedPlan): {
-  readonly refresh: boolean;
-  readonly from?: string;
-  readonly to?: string;
-  readonly limit?: number;
-} => ({
-  refresh,
-  ...(from !== null && { from }),
-  ...(to !== null && { to }),
-  ...(limit !== null && { limit }),
+  from: from ?? undefined,
+  to: to ?? undefined,
+  limit: limit ?? undefined,
 });
 
 /**

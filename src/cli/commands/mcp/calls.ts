@@ -109,13 +109,7 @@ export function syncsUnderCap(context: Context, flag: string | undefined, points
       const own = contextOf(context, signal);
       const config = await readConfig(own, flag);
       requireToken(config);
-      const options = {
-        names,
-        refresh: false,
-        failOnTruncated: false,
-        cap,
-        ...(maxPoints !== undefined && { maxPoints }),
-      };
+      const options = { names, refresh: false, failOnTruncated: false, cap, maxPoints };
       const summary = await runWithProgress(own, config, options);
       const note = meaningOf(summary.exitCode);
       const result = { cap: await cap.use(), ...versioned('sync/1', withRetryables(summary)) };
