@@ -1,6 +1,7 @@
 /** Keeps the masked views up to date when a migration changes what they read. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { SchemaNames } from '../connect/connect.ts';
+import { presentColumns } from '../migrate/present-columns.ts';
 import { readViewRights, restoreViewRights } from '../migrate/view-rights.ts';
 import { OTHER_COLUMNS } from '../migrate/views.ts';
 import { attempt } from '../sql/attempt.ts';
@@ -42,12 +43,7 @@ async function replaceMaskedViews(trx: QueryExecutorProvider, names: SchemaNames
 }
 
 async function existingColumns(trx: QueryExecutorProvider, { schema }: SchemaNames): Promise<HasColumn> {
-  const { rows } = await sql<{ relation: string; column: string }>`
-    select c.relname as relation, a.attname as column
-    from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace
-    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    where n.nspname = ${schema} and c.relkind in ('r', 'p', 'v')`.execute(trx);
-  const existing = new Set(rows.map(({ relation, column }) => JSON.stringify([relation, column])));
+  const columns = await presentColumns(trx, [schema]);
+  const existing = new Set(columns.map(({ table, column }) => JSON.stringify([table, column])));
   return (relation, column) => existing.has(JSON.stringify([relation, column]));
 }

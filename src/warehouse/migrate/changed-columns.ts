@@ -7,17 +7,13 @@ import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { tables } from '../schema/tables.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
 import { relationExists } from '../sql/relation-exists.ts';
+import { hasRows, type PresentColumn, presentColumns } from './present-columns.ts';
 
 /** The table of the columns that are not filled yet. */
 export const CHANGED_COLUMNS = 'changed_columns';
 
-interface ChangedColumn {
-  readonly table: string;
-  readonly column: string;
-}
-
 /** The declared tables whose rows have digests, or belong to rows with digests. */
-const digested = tables.filter(({ kind }) => kind === 'root' || kind === 'child').map(({ name }) => name);
+const digested = new Set(tables.filter(({ kind }) => kind === 'root' || kind === 'child').map(({ name }) => name));
 
 /** The result of the work, which may change columns. Columns that differ afterwards are recorded. */
 export async function recordingChangedColumns<T>(
@@ -25,13 +21,14 @@ export async function recordingChangedColumns<T>(
   names: SchemaNames,
   work: () => Promise<T>,
 ): Promise<T> {
-  const before = await columnsOf(trx, names);
+  const before = await digestedColumns(trx, names);
   const result = await work();
-  const after = await columnsOf(trx, names);
+  const after = await digestedColumns(trx, names);
   if (!(await relationExists(trx, names.ops, CHANGED_COLUMNS))) return result;
   const changed = [...lackedBy(before, after), ...lackedBy(after, before)];
   const filled = new Set<string>();
-  for (const table of new Set(changed.map((it) => it.table))) if (await hasRows(trx, names, table)) filled.add(table);
+  for (const table of new Set(changed.map((it) => it.table)))
+    if (await hasRows(trx, { schema: names.schema, table })) filled.add(table);
   const due = changed.filter(({ table }) => filled.has(table));
   if (due.length > 0)
     await sql`insert into ${sql.id(names.ops, CHANGED_COLUMNS)} (table_name, column_name)
@@ -48,26 +45,14 @@ export async function unfilledColumns({ db, ops }: Pick<Warehouse, 'db' | 'ops'>
 }
 
 /** The columns of the second list whose tables are in both lists, and that only the second one has. */
-function lackedBy(one: readonly ChangedColumn[], other: readonly ChangedColumn[]): ChangedColumn[] {
+function lackedBy(one: readonly PresentColumn[], other: readonly PresentColumn[]): PresentColumn[] {
   const tablesOfOne = new Set(one.map(({ table }) => table));
   const known = new Set(one.map(({ table, column }) => `${table} ${column}`));
   return other.filter(({ table, column }) => tablesOfOne.has(table) && !known.has(`${table} ${column}`));
 }
 
 /** Columns about the load have no digests, so they are left out. */
-async function columnsOf(db: QueryExecutorProvider, { schema }: SchemaNames): Promise<readonly ChangedColumn[]> {
-  const { rows } = await sql<ChangedColumn>`
-    select c.relname as "table", a.attname as "column"
-    from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace
-    join pg_attribute a on a.attrelid = c.oid
-    where n.nspname = ${schema} and c.relkind in ('r', 'p') and c.relname = any(${arrayLiteral(digested)}::text[])
-      and a.attnum > 0 and not a.attisdropped and not starts_with(a.attname, '_')`.execute(db);
-  return rows;
-}
-
-async function hasRows(db: QueryExecutorProvider, { schema }: SchemaNames, table: string): Promise<boolean> {
-  const { rows } = await sql<{ some: boolean }>`
-    select exists (select from ${sql.id(schema, table)}) as some`.execute(db);
-  return rows[0]?.some ?? false;
+async function digestedColumns(db: QueryExecutorProvider, { schema }: SchemaNames): Promise<PresentColumn[]> {
+  const columns = await presentColumns(db, [schema]);
+  return columns.filter(({ table, isView, column }) => !isView && digested.has(table) && !column.startsWith('_'));
 }

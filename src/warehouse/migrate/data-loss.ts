@@ -4,15 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { SchemaNames } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
-
-/** A column. The ids stay the same when a table or column is renamed. */
-interface Column {
-  readonly tableId: string;
-  readonly columnId: string;
-  readonly schema: string;
-  readonly table: string;
-  readonly column: string;
-}
+import { hasRows, type PresentColumn, presentColumns } from './present-columns.ts';
 
 /** Rehearses the step back and throws a UsageError if it deletes data, or if the earlier schema does not allow the rows. */
 export async function refuseDataLoss(
@@ -56,42 +48,30 @@ function notAllowedBefore(error: unknown): UsageError | undefined {
 }
 
 /** The columns of the tables of both schemas. */
-async function columnsOf(db: QueryExecutorProvider, { schema, ops }: SchemaNames): Promise<readonly Column[]> {
-  const { rows } = await sql<Column>`
-    select c.oid::text as "tableId", format('%s.%s', c.oid, a.attnum) as "columnId",
-      n.nspname as schema, c.relname as table, a.attname as column
-    from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace
-    join pg_attribute a on a.attrelid = c.oid
-    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
-    order by n.nspname, c.relname, a.attnum`.execute(db);
-  return rows;
-}
+const columnsOf = async (db: QueryExecutorProvider, { schema, ops }: SchemaNames): Promise<PresentColumn[]> =>
+  (await presentColumns(db, [schema, ops])).filter(({ isView }) => !isView);
 
 /** The tables and columns that are only in the first list and contain data. Locks their tables against new rows. */
 async function dataLossOf(
   db: QueryExecutorProvider,
-  before: readonly Column[],
-  after: readonly Column[],
+  before: readonly PresentColumn[],
+  after: readonly PresentColumn[],
 ): Promise<string[]> {
   const columns = new Set(after.map(({ columnId }) => columnId));
   const tables = new Set(after.map(({ tableId }) => tableId));
   const gone = before.filter(({ columnId }) => !columns.has(columnId));
   const goneTables = new Map(gone.filter(({ tableId }) => !tables.has(tableId)).map((it) => [it.tableId, it]));
   const lost: string[] = [];
-  for (const it of goneTables.values()) if (await holds(db, it, sql`true`)) lost.push(it.table);
-  for (const it of gone.filter(({ tableId }) => tables.has(tableId)))
-    if (await holds(db, it, sql`${sql.id(it.column)} is not null`)) lost.push(`${it.table}.${it.column}`);
+  for (const it of goneTables.values()) {
+    await lockTable(db, it);
+    if (await hasRows(db, it)) lost.push(it.table);
+  }
+  for (const it of gone.filter(({ tableId }) => tables.has(tableId))) {
+    await lockTable(db, it);
+    if (await hasRows(db, it, sql`${sql.id(it.column)} is not null`)) lost.push(`${it.table}.${it.column}`);
+  }
   return lost;
 }
 
-async function holds(
-  db: QueryExecutorProvider,
-  { schema, table }: Column,
-  condition: ReturnType<typeof sql>,
-): Promise<boolean> {
-  await sql`lock table ${sql.id(schema, table)} in access exclusive mode`.execute(db);
-  const { rows } = await sql<{ some: boolean }>`
-    select exists (select from ${sql.id(schema, table)} where ${condition}) as some`.execute(db);
-  return rows[0]?.some ?? false;
-}
+const lockTable = (db: QueryExecutorProvider, { schema, table }: PresentColumn) =>
+  sql`lock table ${sql.id(schema, table)} in access exclusive mode`.execute(db);

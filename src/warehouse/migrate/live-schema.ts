@@ -38,17 +38,17 @@ async function readSchema(db: QueryExecutorProvider, schema: string): Promise<Ca
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p', 'f', 'v', 'm') and c.relname <> all (${MIGRATOR})
     order by c.relname collate "C"`.execute(db);
-  const ofRelation = <T>(rows: readonly (T & { readonly relation: string })[], name: string): T[] =>
-    rows.filter(({ relation }) => relation === name);
+  const ofRelation = <T>(rows: readonly OfRelation<T>[], name: string) =>
+    rows.flatMap(({ relation, ...shape }) => (relation === name ? [shape] : []));
   const isView = (kind: string): boolean => kind === 'v' || kind === 'm';
   return {
     tables: relations.rows
       .filter(({ kind }) => !isView(kind))
       .map(({ name }) => ({
         name,
-        columns: ofRelation(columns, name).map(columnShape),
+        columns: ofRelation(columns, name),
         ...keysOf(ofRelation(keys, name)),
-        indexes: ofRelation(indexes, name).map(indexShape),
+        indexes: ofRelation(indexes, name),
       })),
     views: relations.rows
       .filter(({ kind }) => isView(kind))
@@ -60,16 +60,14 @@ async function readSchema(db: QueryExecutorProvider, schema: string): Promise<Ca
   };
 }
 
-interface ColumnRow extends ColumnShape {
-  readonly relation: string;
-}
+/** A row about a part of a table or view. */
+type OfRelation<T> = T & { readonly relation: string };
 
-async function readColumns(db: QueryExecutorProvider, schema: string): Promise<ColumnRow[]> {
-  const { rows } = await sql<ColumnRow>`
+async function readColumns(db: QueryExecutorProvider, schema: string): Promise<OfRelation<ColumnShape>[]> {
+  const { rows } = await sql<OfRelation<ColumnShape>>`
     select c.relname as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
-      not a.attnotnull as nullable, a.attidentity = 'a' as identity,
-      case when a.attstorage = 'e' and t.typstorage <> 'e' then 'external' end as storage,
-      pg_get_expr(d.adbin, d.adrelid, true) as default
+      not a.attnotnull as nullable, pg_get_expr(d.adbin, d.adrelid, true) as default,
+      a.attidentity = 'a' as identity, case when a.attstorage = 'e' and t.typstorage <> 'e' then 'external' end as storage
     from pg_attribute a
     join pg_class c on c.oid = a.attrelid
     join pg_namespace n on n.oid = c.relnamespace
@@ -80,17 +78,7 @@ async function readColumns(db: QueryExecutorProvider, schema: string): Promise<C
   return rows;
 }
 
-const columnShape = ({ name, type, nullable, default: fallback, identity, storage }: ColumnRow): ColumnShape => ({
-  name,
-  type,
-  nullable,
-  default: fallback,
-  identity,
-  storage,
-});
-
 interface KeyRow {
-  readonly relation: string;
   readonly kind: 'p' | 'u' | 'f';
   readonly name: string;
   readonly columns: string[];
@@ -99,11 +87,11 @@ interface KeyRow {
   readonly action: string;
 }
 
-async function readKeys(db: QueryExecutorProvider, schema: string): Promise<KeyRow[]> {
+async function readKeys(db: QueryExecutorProvider, schema: string): Promise<OfRelation<KeyRow>[]> {
   const names = (numbers: string, relation: string) => sql`
     array(select a.attname::text from unnest(${sql.raw(numbers)}) with ordinality as u(number, place)
       join pg_attribute a on a.attrelid = ${sql.raw(relation)} and a.attnum = u.number order by u.place)`;
-  const { rows } = await sql<KeyRow>`
+  const { rows } = await sql<OfRelation<KeyRow>>`
     select c.relname as relation, k.contype as kind, k.conname as name, k.confdeltype as action, r.relname as table,
       ${names('k.conkey', 'k.conrelid')} as columns,
       case when k.contype = 'f' then ${names('k.confkey', 'k.confrelid')} end as references
@@ -143,13 +131,9 @@ function keysOf(rows: readonly KeyRow[]): Pick<TableShape, 'key' | 'uniques' | '
   };
 }
 
-interface IndexRow extends IndexShape {
-  readonly relation: string;
-}
-
 /** The indexes of a schema, without those of keys. */
-async function readIndexes(db: QueryExecutorProvider, schema: string): Promise<IndexRow[]> {
-  const { rows } = await sql<IndexRow>`
+async function readIndexes(db: QueryExecutorProvider, schema: string): Promise<OfRelation<IndexShape>[]> {
+  const { rows } = await sql<OfRelation<IndexShape>>`
     select c.relname as relation, i.relname as name, m.amname as using, x.indisunique as unique,
       array(
         select coalesce(a.attname::text, pg_get_indexdef(x.indexrelid, place, true)) || case x.indoption[place - 1] when 0 then '' when 3 then ' desc' else ' other order' end
@@ -168,11 +152,3 @@ async function readIndexes(db: QueryExecutorProvider, schema: string): Promise<I
     order by i.relname collate "C"`.execute(db);
   return rows;
 }
-
-const indexShape = ({ name, using, unique, parts, where }: IndexRow): IndexShape => ({
-  name,
-  using,
-  unique,
-  parts,
-  where,
-});
