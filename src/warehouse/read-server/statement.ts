@@ -1,5 +1,5 @@
 /** Runs one statement of a reader and sends its rows in parts, so that a large result does not exhaust memory. */
-import { READ_KEYWORDS } from '../connect/query.ts';
+import { READ_KEYWORDS, RUN_PLAIN } from '../connect/query.ts';
 import { firstWord } from '../connect/statement-text.ts';
 import { type RunText, streamOf, type TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
@@ -12,8 +12,6 @@ export interface StatementContext {
   readonly send: (reply: ReadReply) => Promise<void>;
 }
 
-/** Statements that a cursor does not accept. */
-const WITHOUT_CURSOR: readonly string[] = ['show', 'explain'];
 const PART_BYTES = 2 ** 20;
 
 /** Sends the result of a read-only statement or its error. It refuses any other statement. */
@@ -27,7 +25,7 @@ export async function answerStatement(
       'another process owns the embedded warehouse, and it runs only read-only statements for other processes';
     return send({ error: { message, code: SQL_STATE.readOnlyTransaction } });
   }
-  const parts = WITHOUT_CURSOR.includes(word) ? inOnePart(run(sql, parameters)) : streamOf(run)(sql, parameters);
+  const parts = RUN_PLAIN.includes(word) ? inOnePart(run(sql, parameters)) : streamOf(run)(sql, parameters);
   const iterator = parts[Symbol.asyncIterator]();
   for (let isFirst = true; ; isFirst = false) {
     let part: IteratorResult<TextResult, unknown>;
