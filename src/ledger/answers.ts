@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import type { StoredBytes } from './store-and-record-sent.ts';
 import { compressBody, sha256Of, decompressBody } from './compression.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
@@ -52,11 +52,7 @@ export async function newestAnswerId(ops: Ops): Promise<string> {
 /** Returns when answers were received, by id. */
 export async function receivedAtOf(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
   if (ids.length === 0) return new Map();
-  const rows = await ops
-    .selectFrom('answers')
-    .select(['id', 'received_at'])
-    .where('id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
-    .execute();
+  const rows = await ops.selectFrom('answers').select(['id', 'received_at']).where('id', '=', anyBigint(ids)).execute();
   return new Map(rows.map((row) => [row.id, row.received_at]));
 }
 
@@ -101,7 +97,7 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
     .select(utcText('a.received_at').as('receivedAt'))
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
     .select(sql<boolean>`a.loaded_at is null and coalesce(a.quarantined > 0, false)`.as('hasEarlyRejects'))
-    .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
+    .where('a.id', '=', anyBigint(ids))
     .where('a.body', 'is not', null)
     .execute();
   const answers = rows.map(async ({ encoding, sha256, took_ms: tookMs, ...row }): Promise<StoredAnswer> => {

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { HeldError } from '../errors.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 import type { Run } from './runs.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
@@ -51,7 +51,7 @@ export async function reopenChunks(ops: Ops, runId: string): Promise<readonly nu
   await ops
     .updateTable('chunks')
     .set({
-      state: sql`case when number = any(${arrayLiteral(numbers)}::bigint[]) then 'open' else 'ended' end`,
+      state: sql`case when number = ${anyBigint(numbers)} then 'open' else 'ended' end`,
       exit_code: null,
       error: null,
       next: null,

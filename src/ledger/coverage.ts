@@ -3,7 +3,7 @@ import { type QueryCreator, type SelectQueryBuilder, sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import { questionHash } from '../warehouse/schema/question-hash.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 import { isSync } from './log-reads.ts';
@@ -36,7 +36,7 @@ export async function recordSlices(ops: Ops, slices: readonly CoverageSlice[]): 
   if (slices.length === 0) return;
   await ops
     .deleteFrom('coverage')
-    .where('request_id', '=', sql<string>`any(${arrayLiteral(slices.map(({ requestId }) => requestId))}::bigint[])`)
+    .where('request_id', '=', anyBigint(slices.map(({ requestId }) => requestId)))
     .execute();
   const { columns, rows } = insertion(slices, {
     request_id: ['bigint', ({ requestId }) => requestId],

@@ -3,7 +3,7 @@
  */
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import { HeldError } from '../errors.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyText } from '../warehouse/sql/array-literal.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 export interface Lease {
@@ -131,7 +131,7 @@ export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<
   const rows = await ops
     .selectFrom('leases')
     .select(['name', 'token'])
-    .where('name', '=', sql<string>`any(${arrayLiteral(all.map(({ name }) => name))}::text[])`)
+    .where('name', '=', anyText(all.map(({ name }) => name)))
     .forKeyShare()
     .execute();
   const held = new Map(rows.map(({ name, token }) => [name, token]));

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { withoutRepeats } from '../async/in-batches.ts';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint, anyText } from '../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
@@ -120,7 +120,7 @@ async function recordEarly(ops: Ops, loads: readonly RecordedLoad[], now: string
   const waiting = await ops
     .selectFrom('answers')
     .select('id')
-    .where('id', '=', sql<string>`any(${arrayLiteral(loads.map(({ answer }) => answer.id))}::bigint[])`)
+    .where('id', '=', anyBigint(loads.map(({ answer }) => answer.id)))
     .where('loaded_at', 'is', null)
     .orderBy('id')
     .forUpdate()
@@ -169,7 +169,7 @@ async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise
   const cleared = await ops
     .updateTable('answers')
     .set({ unreadable: false })
-    .where('id', '=', sql<string>`any(${arrayLiteral(readable)}::bigint[])`)
+    .where('id', '=', anyBigint(readable))
     .where('unreadable', '=', true)
     .returning(['id', 'request_key'])
     .execute();
@@ -177,8 +177,8 @@ async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise
   await ops
     .updateTable('requests')
     .set({ state: 'fresh', failure_class: null, error: null, next: null })
-    .where('request_key', '=', sql<string>`any(${arrayLiteral(cleared.map((it) => it.request_key))}::text[])`)
-    .where('answer_id', '=', sql<string>`any(${arrayLiteral(cleared.map(({ id }) => id))}::bigint[])`)
+    .where('request_key', '=', anyText(cleared.map((it) => it.request_key)))
+    .where('answer_id', '=', anyBigint(cleared.map(({ id }) => id)))
     .where('state', '=', 'failed')
     .where('failure_class', '=', UNREADABLE)
     .execute();

@@ -1,6 +1,6 @@
 /** What the request log shows about single requests: their cost and token, and where the log ends. */
 import { sql } from 'kysely';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint, arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { UnverifiedPoints } from './summary.ts';
@@ -26,7 +26,7 @@ export async function loggedCosts(
   const { rows } = await sql<{ id: string; charged: string | null; rows: number }>`
     select r.id::text as id, r.charged,
       (select count(*) from ${matches} m where m.request_id = r.id and m.match_kind <> 'ambiguous')::int as rows
-    from ${requests} r where r.id = any(${arrayLiteral(ids)}::bigint[])`.execute(database.db);
+    from ${requests} r where r.id = ${anyBigint(ids)}`.execute(database.db);
   return new Map(
     rows.map((it) => [it.id, { charged: it.charged === null ? undefined : Number(it.charged), rows: it.rows }]),
   );
@@ -36,7 +36,7 @@ export async function loggedCosts(
 export async function pointsOfRuns(database: ReconcileDb, runIds: readonly string[]): Promise<number> {
   const { requests } = reconcileTables(database);
   const { rows } = await sql<{ points: string }>`
-    select coalesce(sum(coalesce(charged, points)), 0) as points from ${requests} where run_id = any(${arrayLiteral(runIds)}::bigint[])`.execute(
+    select coalesce(sum(coalesce(charged, points)), 0) as points from ${requests} where run_id = ${anyBigint(runIds)}`.execute(
     database.db,
   );
   return Number(rows[0]?.points ?? 0);
@@ -178,7 +178,7 @@ export async function tokenOf(database: ReconcileDb, ids: readonly string[]): Pr
   const { log, matches } = reconcileTables(database);
   const { rows } = await sql<{ token_id: string }>`
     select c.token_id from ${matches} m join ${log} c on c.id = m.log_id
-    where m.request_id = any(${arrayLiteral(ids)}::bigint[]) and m.match_kind = 'identifier' and c.token_id is not null limit 1`.execute(
+    where m.request_id = ${anyBigint(ids)} and m.match_kind = 'identifier' and c.token_id is not null limit 1`.execute(
     database.db,
   );
   return rows[0]?.token_id;
@@ -189,7 +189,7 @@ export async function headerBalances(database: ReconcileDb, runIds: readonly str
   const { requests, answers } = reconcileTables(database);
   const { rows } = await sql<{ points: string | null }>`
     select a.headers ->> 'x-token-points' as points from ${requests} r join ${answers} a on a.request_id = r.id
-    where r.run_id = any(${arrayLiteral(runIds)}::bigint[]) order by a.id desc`.execute(database.db);
+    where r.run_id = ${anyBigint(runIds)} order by a.id desc`.execute(database.db);
   return rows.map(({ points }) => points);
 }
 

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { ReturnedCount } from '../plan/pricing/price-book.ts';
 import type { PriceSample } from '../plan/pricing/price-model.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyText } from '../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { reconcileTables } from './match-log.ts';
@@ -46,7 +46,7 @@ export async function readSamples(
     with recent as (
       select ${columns} from (
         select * from ${log} where started_at is not null order by started_at desc limit ${LOOKED_AT}
-      ) newest where endpoint = any(${arrayLiteral(loggedAs(name, path))}::text[])
+      ) newest where endpoint = ${anyText(loggedAs(name, path))}
       order by started_at desc limit ${SAMPLES}
     ), last_runs as (
       select id, sync from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}

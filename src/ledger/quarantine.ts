@@ -1,7 +1,7 @@
 /** The quarantine: items that could not be read, and why. The items themselves stay in the stored answers. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Batch } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint, anyText } from '../warehouse/sql/array-literal.ts';
 import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { type Ops, type OpsDatabase, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from './answers.ts';
@@ -86,7 +86,7 @@ export async function resolveReplaced(ops: Ops, syncs: readonly string[], at: Da
     .updateTable('quarantine')
     .set({ resolved_at: at.toISOString() })
     .where('resolved_at', 'is', null)
-    .where('sync', '=', sql<string>`any(${arrayLiteral(syncs)}::text[])`)
+    .where('sync', '=', anyText(syncs))
     .where(isReplaced)
     .execute();
 }
@@ -115,7 +115,7 @@ export async function closeRejects(ops: Ops, loads: readonly RejectingLoad[], no
   await ops
     .updateTable('quarantine')
     .set({ resolved_at: sql`case when resolved_at is null then ${now}::timestamptz end` })
-    .where('answer_id', '=', sql<string>`any(${arrayLiteral(loads.map(({ answer }) => answer.id))}::bigint[])`)
+    .where('answer_id', '=', anyBigint(loads.map(({ answer }) => answer.id)))
     .where(
       sql<boolean>`((answer_id, coalesce(position, -1)) in (select answer_id, position from ${still} as s)) = (resolved_at is not null)`,
     )

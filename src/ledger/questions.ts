@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { countOf } from '../service/endpoint.ts';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { anyBigint, anyText } from '../warehouse/sql/array-literal.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** A question of a run with the requests that were sent for it. */
@@ -58,7 +58,7 @@ export async function fullAnswers(ops: Ops, answerIds: readonly string[]): Promi
   const rows = await ops
     .selectFrom('answers')
     .select('id')
-    .where('id', '=', sql<string>`any(${arrayLiteral(answerIds)}::bigint[])`)
+    .where('id', '=', anyBigint(answerIds))
     .whereRef('received', '>=', 'asked')
     .execute();
   return new Set(rows.map(({ id }) => id));
@@ -70,7 +70,7 @@ export async function unreadKeys(ops: Ops, requestKeys: readonly string[]): Prom
     .selectFrom('answers')
     .select('request_key')
     .distinct()
-    .where('request_key', '=', sql<string>`any(${arrayLiteral(requestKeys)}::text[])`)
+    .where('request_key', '=', anyText(requestKeys))
     .where('unreadable', '=', sql<boolean>`true`)
     .execute();
   return new Set(rows.map(({ request_key: key }) => key));

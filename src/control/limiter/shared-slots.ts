@@ -6,7 +6,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { PLANNED_ONCE, precompiled } from '../../warehouse/sql/compile-once.ts';
 import { HEARTBEAT_MS } from '../../ledger/lease.ts';
@@ -198,7 +198,7 @@ export async function openSharedSlots(
       renew: async (numbers) => {
         const { rows } = await sql<{ number: string }>`
           update ${slots} set expires_at = ${expiry}
-          where token_digest = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
+          where token_digest = ${name} and holder = ${holder} and number = ${anyBigint(numbers)}
           returning number, ${asynchronousCommit}${plannedOnce}`.execute(db);
         return rows.map(({ number }) => Number(number));
       },

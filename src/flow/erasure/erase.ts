@@ -7,7 +7,7 @@ import { digester, type ErasureCounts, recordErasure, wasErased } from './store.
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type Forgotten, pseudonymOf } from '../../service/names/forgotten.ts';
 import { removeUnknownFields } from '../fill/remove-unknown-fields.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
@@ -122,7 +122,7 @@ export async function eraseIn(
  * and then the earlier one wrote the rows.
  */
 const answersTo = async (ops: Ops, requestsAboutEntity: readonly RequestRef[]): Promise<string[]> => {
-  const requests = sql<string>`any(${arrayLiteral(requestsAboutEntity.map(({ id }) => id))}::bigint[])`;
+  const requests = anyBigint(requestsAboutEntity.map(({ id }) => id));
   const rows = await ops
     .selectFrom('requests')
     .select('answer_id as id')

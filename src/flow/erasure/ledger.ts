@@ -5,7 +5,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { catalog, endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { ENTITY_FORGOTTEN } from '../../recovery/spool/run-spools.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { ErasureSearch } from './target.ts';
@@ -28,7 +28,7 @@ export async function requestsFor(ops: Ops, { forgotten, hints }: ErasureSearch)
     .select(['id', 'endpoint', 'request_key', 'body'])
     .where(
       sql<boolean>`(exists (select from unnest(${arrayLiteral(hints)}::text[]) as u(name) where position(name in requests.body::text) > 0)
-        or (endpoint = any(${arrayLiteral(KEYED_BY_QUESTION)}::text[]) and position('%' in requests.body::text) > 0))`,
+        or (endpoint = ${anyText(KEYED_BY_QUESTION)} and position('%' in requests.body::text) > 0))`,
     )
     .orderBy('id')
     .execute();

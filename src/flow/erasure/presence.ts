@@ -3,7 +3,7 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import { entityHashSql, hashesIn, hashOfEntity } from '../../warehouse/schema/entity-hash.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { type ErasureTarget, tableId } from './target.ts';
@@ -42,7 +42,7 @@ export async function eraseFromPresence(
       .map(
         (other) =>
           sql`select ${sql.raw(entityHashSql(other, 'item'))} from ${tableId(schema, other.name)} t
-            where t._answer_id = any(${arrayLiteral(answers)}::bigint[])`,
+            where t._answer_id = ${anyBigint(answers)}`,
       ),
   ];
   const erased = sql`erased (key) as materialized (${sql.join(hashes, sql` union all `)})`;

@@ -4,7 +4,7 @@ import { catalog } from '../../service/catalog.ts';
 import { cleanText } from '../../normalize/erasure/clean.ts';
 import { isPseudonym } from '../../service/names/forgotten.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
@@ -193,7 +193,7 @@ async function eraseLoggedReference(
   const gone = sql`
     delete from ${tableId(schema, log.name)} c
     where ${refers} and (
-      c.attribute = any(${arrayLiteral(all)}::text[])
+      c.attribute = ${anyText(all)}
       or (c.attribute = 'extra' and c.from_value is not distinct from c.to_value)
     )`;
   await executeNoted(db, touched, log.name, gone);

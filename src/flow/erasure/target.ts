@@ -4,7 +4,7 @@ import { IDENTIFYING_FIELDS, TEXT_FIELDS } from '../../normalize/erasure/identif
 import { isObject, type JsonObject } from '../../normalize/scope.ts';
 import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
@@ -115,7 +115,7 @@ export async function exclusiveNames(
       const isOther = other === table ? sql`not ${keyEquals(table.key, key)}` : sql`true`;
       const { rows } = await sql<{ text: string }>`
         select distinct ${sql.ref(column)}::text as text from ${tableId(schema, other.name)}
-        where ${sql.ref(column)}::text = any(${arrayLiteral([...kept])}::text[]) and ${isOther}`.execute(db);
+        where ${sql.ref(column)}::text = ${anyText([...kept])} and ${isOther}`.execute(db);
       for (const { text } of rows) kept.delete(text);
     }
     own.set(field, kept);

@@ -9,7 +9,7 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import type { ListElement } from '../../service/model.ts';
 import { type Forgotten, isTombstone } from '../../service/names/forgotten.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
@@ -94,7 +94,7 @@ async function dropUnchanged(
   const { name } = table.changes;
   const unchanged = sql`
     delete from ${tableId(schema, name)}
-    where attribute = any(${arrayLiteral(jsonColumnsOf(table))}::text[]) and from_value is not distinct from to_value`;
+    where attribute = ${anyText(jsonColumnsOf(table))} and from_value is not distinct from to_value`;
   await executeNoted(db, touched, name, unchanged);
 }
 

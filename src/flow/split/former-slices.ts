@@ -9,7 +9,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { windowOf } from '../../service/window/evidence.ts';
 import { facetsOf } from '../../service/window/facet-splits.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 
@@ -43,7 +43,7 @@ export async function recordFormerSlices(
   await ops
     .updateTable('coverage')
     .set({ former: sql<boolean | null>`case when former is null then true end` })
-    .where('id', '=', sql<string>`any(${arrayLiteral(changed.map(({ id }) => id))}::bigint[])`)
+    .where('id', '=', anyBigint(changed.map(({ id }) => id)))
     .execute();
 }
 

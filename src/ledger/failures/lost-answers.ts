@@ -1,6 +1,6 @@
 /** Attempts with lost answers: listed when the loss is noticed, resolved when the request log shows their outcome. */
 import { sql } from 'kysely';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import { isLeaseHeld, type Lease } from '../lease.ts';
 import { isInScope, type RunScope } from '../run-scope.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
@@ -184,7 +184,7 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
     .orderBy('d.attempt');
   const rows = await ('requestIds' in which
     ? lost
-        .where('d.request_id', '=', sql<string>`any(${arrayLiteral(which.requestIds)}::bigint[])`)
+        .where('d.request_id', '=', anyBigint(which.requestIds))
         .where((eb) => eb.or([eb('d.verdict', 'is', null), eb('d.verdict', '=', 'unknown')]))
     : lost
         .where('d.sent_at', '>=', sql<Date>`${which.since.toISOString()}::timestamptz`)
@@ -247,12 +247,7 @@ export async function lostAnswersOf(
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt'), 'r.input', 'r.body'])
     .select(['d.sent_at as sentAt', 'd.reason', 'd.verdict', sql<number | null>`d.points::float8`.as('points')])
-    .where((eb) =>
-      eb.or([
-        eb('d.run_id', '=', runId),
-        eb('d.request_id', '=', sql<string>`any(${arrayLiteral(requestIds)}::bigint[])`),
-      ]),
-    )
+    .where((eb) => eb.or([eb('d.run_id', '=', runId), eb('d.request_id', '=', anyBigint(requestIds))]))
     .orderBy('d.sent_at')
     .orderBy('d.request_id')
     .orderBy('d.attempt')

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Batch } from '../../normalize/batch.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from '../fresh-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -54,7 +54,7 @@ export async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise
     .selectFrom('quarantine')
     .select(['answer_id', 'reason'])
     .distinctOn('answer_id')
-    .where('answer_id', '=', sql<string>`any(${arrayLiteral(answerIds)}::bigint[])`)
+    .where('answer_id', '=', anyBigint(answerIds))
     .orderBy('answer_id')
     .orderBy('position', (order) => order.asc().nullsFirst())
     .execute();
@@ -71,7 +71,7 @@ function unanswered(ops: Ops, runIds: readonly string[]) {
   return ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .where('r.run_id', '=', sql<string>`any(${arrayLiteral(runIds)}::bigint[])`)
+    .where('r.run_id', '=', anyBigint(runIds))
     .where('r.answer_id', '=', sql<string>`any(array(${unreadable}))`)
     .where('r.state', 'in', ['quarantined', 'fresh', 'failed']);
 }

@@ -1,7 +1,7 @@
 /** The spools of a run: the folders in which its processes store answers that the database did not take. */
 import { type SpoolPlace, OPEN_STATES } from '../../ledger/runs.ts';
 import { sql } from 'kysely';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText } from '../../warehouse/sql/array-literal.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
@@ -47,11 +47,7 @@ export async function openSpools(
         .as('requests'),
     ])
     .where('n.state', 'in', [...OPEN_STATES])
-    .where((eb) =>
-      'syncs' in which
-        ? eb('n.sync', '=', sql<string>`any(${arrayLiteral(which.syncs)}::text[])`)
-        : eb('n.id', '=', which.id),
-    )
+    .where((eb) => ('syncs' in which ? eb('n.sync', '=', anyText(which.syncs)) : eb('n.id', '=', which.id)))
     .execute();
   return rows.flatMap(({ id, of_run: ofRun, of_chunk: ofChunk, requests }) => {
     // The run and its chunks can name the same spool.

@@ -1,6 +1,6 @@
 /** The columns that the database has, whatever this version declares. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
-import { arrayLiteral } from '../sql/array-literal.ts';
+import { anyText } from '../sql/array-literal.ts';
 
 /** A column. The ids stay the same when a table or column is renamed. */
 export interface PresentColumn {
@@ -24,7 +24,7 @@ export async function presentColumns(
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid
-    where n.nspname = any(${arrayLiteral(schemas)}::text[]) and c.relkind in ('r', 'p', 'v')
+    where n.nspname = ${anyText(schemas)} and c.relkind in ('r', 'p', 'v')
       and a.attnum > 0 and not a.attisdropped
     order by n.nspname, c.relname, a.attnum`.execute(db);
   return rows;
