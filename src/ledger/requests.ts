@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../async/yield-to-event-loop.ts';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/request-body.ts';
-import { rowsFrom } from '../warehouse/sql/rows-from.ts';
+import { namesOf, rowsFrom, valuesFor } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
@@ -94,57 +94,32 @@ function entryOf(
     chunk: ['bigint', (_, index) => chunks?.[index] ?? null],
     position: ['int', (_, index) => index],
   });
+  const columns = {
+    run_id: sql`${run.id}::bigint`,
+    sync: sql`${run.sync}::text`,
+    endpoint: sql`${run.endpoint}::text`,
+    request_key: 't.request_key',
+    body: 't.body',
+    sent_body: 't.sent_body',
+    input: 't.input',
+    depth: 't.depth',
+    parent_id: sql`${parentId ?? null}::bigint`,
+    state: sql`case when t.answer_id is null then 'planned' when t.error is null then 'fresh' else 'failed' end`,
+    answer_id: 't.answer_id',
+    planned_at: sql`${at.toISOString()}::timestamptz`,
+    finished_at: sql`case when t.answer_id is null then null else ${at.toISOString()}::timestamptz end`,
+    failure_class: sql`case when t.error is not null then ${UNREADABLE}::text end`,
+    error: 't.error',
+    next: sql`case when t.error is not null then ${nextStepOf(run.sync)}::text end`,
+    chunk:
+      parentId === undefined
+        ? 't.chunk'
+        : ops.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId),
+  };
   return ops
     .insertInto('requests')
-    .columns([
-      'run_id',
-      'sync',
-      'endpoint',
-      'request_key',
-      'body',
-      'sent_body',
-      'input',
-      'depth',
-      'parent_id',
-      'state',
-      'answer_id',
-      'planned_at',
-      'finished_at',
-      'failure_class',
-      'error',
-      'next',
-      'chunk',
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(source.as('t'))
-        .select([
-          sql<string>`${run.id}::bigint`.as('run_id'),
-          sql<string>`${run.sync}::text`.as('sync'),
-          sql<string>`${run.endpoint}::text`.as('endpoint'),
-          't.request_key',
-          't.body',
-          't.sent_body',
-          't.input',
-          't.depth',
-          sql<string | null>`${parentId ?? null}::bigint`.as('parent_id'),
-          sql<RequestState>`case when t.answer_id is null then 'planned' when t.error is null then 'fresh' else 'failed' end`.as(
-            'state',
-          ),
-          't.answer_id',
-          sql<Date>`${at.toISOString()}::timestamptz`.as('planned_at'),
-          sql<Date | null>`case when t.answer_id is null then null else ${at.toISOString()}::timestamptz end`.as(
-            'finished_at',
-          ),
-          sql<string | null>`case when t.error is not null then ${UNREADABLE}::text end`.as('failure_class'),
-          't.error',
-          sql<string | null>`case when t.error is not null then ${nextStepOf(run.sync)}::text end`.as('next'),
-          parentId === undefined
-            ? 't.chunk'
-            : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId).as('chunk'),
-        ])
-        .orderBy('t.position'),
-    )
+    .columns(namesOf(columns))
+    .expression((eb) => eb.selectFrom(source.as('t')).select(valuesFor(columns)).orderBy('t.position'))
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
 

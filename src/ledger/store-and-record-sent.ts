@@ -6,7 +6,7 @@
 import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kysely';
 import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
-import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
+import { arraysOf, type Columns, namesOf, rowsOfArrays, valuesFor } from '../warehouse/sql/rows-from.ts';
 import { freshAnswer, type ReceiptRange, sameCall } from './fresh-answers.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
@@ -186,6 +186,24 @@ const bothBy = memoizeByObject((lease: Lease) =>
   ),
 );
 
+/** The columns of a new answer, from its request and from what was received. */
+const STORED_COLUMNS = {
+  request_id: 'requests.id',
+  run_id: 'requests.run_id',
+  sync: 'requests.sync',
+  endpoint: 'requests.endpoint',
+  request_key: 'requests.request_key',
+  asked: sql`(requests.body ->> 'count')::bigint`,
+  received_at: 'received.received_at',
+  took_ms: 'received.took_ms',
+  status: 'received.status',
+  headers: 'received.headers',
+  body: 'received.body',
+  encoding: 'received.encoding',
+  sha256: 'received.sha256',
+  bytes: 'received.bytes',
+};
+
 /** The statement's new answers, as `answer`. */
 function answered(ops: Ops, given: AnswerParameters) {
   return ops
@@ -198,42 +216,12 @@ function answered(ops: Ops, given: AnswerParameters) {
     .with('answer', (db) =>
       db
         .insertInto('answers')
-        .columns([
-          'request_id',
-          'run_id',
-          'sync',
-          'endpoint',
-          'request_key',
-          'asked',
-          'received_at',
-          'took_ms',
-          'status',
-          'headers',
-          'body',
-          'encoding',
-          'sha256',
-          'bytes',
-        ])
+        .columns(namesOf(STORED_COLUMNS))
         .expression((eb) =>
           eb
             .selectFrom('received')
             .innerJoin('requests', 'requests.id', 'received.request_id')
-            .select([
-              'requests.id',
-              'requests.run_id',
-              'requests.sync',
-              'requests.endpoint',
-              'requests.request_key',
-              sql<string | null>`(requests.body ->> 'count')::bigint`.as('asked'),
-              'received.received_at',
-              'received.took_ms',
-              'received.status',
-              'received.headers',
-              'received.body',
-              'received.encoding',
-              'received.sha256',
-              'received.bytes',
-            ])
+            .select(valuesFor(STORED_COLUMNS))
             .orderBy('received.position'),
         )
         .returning(['id', 'request_id', 'status']),

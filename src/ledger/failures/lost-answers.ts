@@ -1,6 +1,7 @@
 /** Attempts with lost answers: listed when the loss is noticed, resolved when the request log shows their outcome. */
 import { sql } from 'kysely';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
+import { namesOf, valuesFor } from '../../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from '../lease.ts';
 import { isInScope, type RunScope } from '../run-scope.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
@@ -34,41 +35,28 @@ export async function recordLosses(
   { at, reason, invocations = 0 }: LossRecord,
 ): Promise<void> {
   const noticed = at.toISOString();
+  const columns = {
+    request_id: 'id',
+    attempt: 'attempts',
+    run_id: 'run_id',
+    sync: 'sync',
+    endpoint: 'endpoint',
+    // The send time may come from the clock of another process.
+    sent_at: sql`least(sent_at, ${noticed}::timestamptz)`,
+    noticed_at: sql`${noticed}::timestamptz`,
+    reason: sql`${reason}::text`,
+    verdict: sql`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`,
+    settled_at: sql`case when endpoint = ${LOG_ENDPOINT} then ${noticed}::timestamptz end`,
+    // The log is free, and a sync that stopped reading it would miss all costs.
+    lost_invocations: sql`case when endpoint = ${LOG_ENDPOINT} then 0 else ${String(invocations)}::bigint end`,
+  };
   await ops
     .insertInto('lost_answers')
-    .columns([
-      'request_id',
-      'attempt',
-      'run_id',
-      'sync',
-      'endpoint',
-      'sent_at',
-      'noticed_at',
-      'reason',
-      'verdict',
-      'settled_at',
-      'lost_invocations',
-    ])
+    .columns(namesOf(columns))
     .expression((eb) => {
       const lost = eb
         .selectFrom('requests')
-        .select([
-          'id',
-          'attempts',
-          'run_id',
-          'sync',
-          'endpoint',
-          // The send time may come from the clock of another process.
-          sql<Date>`least(sent_at, ${noticed}::timestamptz)`.as('sent_at'),
-          sql<Date>`${noticed}::timestamptz`.as('noticed_at'),
-          sql<string>`${reason}::text`.as('reason'),
-          sql<LossVerdict | null>`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`.as('verdict'),
-          sql<Date | null>`case when endpoint = ${LOG_ENDPOINT} then ${noticed}::timestamptz end`.as('settled_at'),
-          // The log is free, and a sync that stopped reading it would miss all costs.
-          sql<string>`case when endpoint = ${LOG_ENDPOINT} then 0 else ${String(invocations)}::bigint end`.as(
-            'lost_invocations',
-          ),
-        ])
+        .select(valuesFor(columns))
         .where('attempts', '>', '0')
         .where('sent_at', 'is not', null);
       return 'requestId' in whose

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
-import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
+import { namesOf, rowsFrom, valuesFor } from '../../warehouse/sql/rows-from.ts';
 import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from '../fresh-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Gap } from '../summary.ts';
@@ -127,42 +127,29 @@ export async function gapsOf(ops: Ops, runIds: readonly string[], most: number):
 
 /** Records the slices of requests that a run did not send because their last answers were unreadable. */
 export async function recordUnsentSlices(ops: Ops, runId: string): Promise<void> {
+  const columns = {
+    request_id: 'r.id',
+    run_id: 'r.run_id',
+    sync: 'r.sync',
+    endpoint: 'r.endpoint',
+    request_key: 'r.request_key',
+    filters: sql`r.body - 'count'`,
+    asked: sql`(r.body ->> 'count')::bigint`,
+    returned: sql`0`,
+    depth: 'r.depth',
+    complete: sql`false`,
+    reason: 'r.error',
+    as_of: 'a.received_at',
+    unreadable: 'a.unreadable',
+  };
   await ops
     .insertInto('coverage')
-    .columns([
-      'request_id',
-      'run_id',
-      'sync',
-      'endpoint',
-      'request_key',
-      'filters',
-      'asked',
-      'returned',
-      'depth',
-      'complete',
-      'reason',
-      'as_of',
-      'unreadable',
-    ])
+    .columns(namesOf(columns))
     .expression((eb) =>
       eb
         .selectFrom('requests as r')
         .innerJoin('answers as a', 'a.id', 'r.answer_id')
-        .select([
-          'r.id',
-          'r.run_id',
-          'r.sync',
-          'r.endpoint',
-          'r.request_key',
-          sql<string>`r.body - 'count'`.as('filters'),
-          sql<string | null>`(r.body ->> 'count')::bigint`.as('asked'),
-          sql<string>`0`.as('returned'),
-          'r.depth',
-          sql<boolean>`false`.as('complete'),
-          'r.error',
-          'a.received_at',
-          'a.unreadable',
-        ])
+        .select(valuesFor(columns))
         .where('r.run_id', '=', runId)
         .where('a.unreadable', '=', sql<boolean>`true`)
         .where('r.state', '=', 'failed')

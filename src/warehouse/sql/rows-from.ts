@@ -2,7 +2,7 @@
  * SQL rows from values in memory. Each column is one array parameter, so a statement is the same for any number of
  * rows.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { type Expression, type RawBuilder, sql } from 'kysely';
 import { arrayLiteralOf } from './array-literal.ts';
 
 /** The values of an item by the type of their column; a query returns `selected`. */
@@ -66,6 +66,10 @@ export function rowsOfArrays<C extends Columns<never>>(
 
 /** Returns the names of the columns. */
 export const namesOf = <C extends object>(columns: C) => Object.keys(columns) as (keyof C & string)[];
+
+/** Selects a value for each of these columns: a reference such as `r.id`, or an expression. For `insert into ... select`. */
+export const valuesFor = (columns: Readonly<Record<string, string | Expression<unknown>>>) =>
+  Object.entries(columns).map(([name, value]) => (typeof value === 'string' ? sql.ref(value) : sql`${value}`).as(name));
 
 /** Returns the names of the columns with a query of the items, for `insert into`. */
 export const insertion = <Item, const C extends Columns<Item>>(items: readonly Item[], columns: C) => ({
