@@ -52,7 +52,11 @@ export function withoutForgotten(answer: ErasableAnswer, forgotten: Forgotten): 
     : undefined;
 }
 
-function holdsName(body: Uint8Array, { scrub }: Forgotten): boolean {
+const holdsName = (body: Uint8Array, { scrub }: Forgotten): boolean =>
+  textsOf(body).some((text) => scrub(text) !== text);
+
+/** The text of a body, as it is and without JSON escapes. */
+export function textsOf(body: Uint8Array): readonly string[] {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  return [text, withoutEscapes(text)].some((form) => scrub(form) !== form);
+  return [text, withoutEscapes(text)];
 }

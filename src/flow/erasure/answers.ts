@@ -4,8 +4,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { decode } from '../../normalize/decode.ts';
 import { isTombstone } from '../../service/names/forgotten.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
-import { inspectAnswer } from './answer-body.ts';
-import { withoutEscapes } from './scrub.ts';
+import { inspectAnswer, textsOf } from './answer-body.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
 
 /** Answer ids per page. */
@@ -106,9 +105,8 @@ function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
 
 /** Returns true if the bytes contain one of the longer texts, either literally or with JSON escapes. */
 export function mentions(body: Uint8Array, hints: readonly string[]): boolean {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  const plain = withoutEscapes(text);
-  return hints.some((hint) => hint.length >= SHORTEST_TRACE && (text.includes(hint) || plain.includes(hint)));
+  const texts = textsOf(body);
+  return hints.some((hint) => hint.length >= SHORTEST_TRACE && texts.some((text) => text.includes(hint)));
 }
 
 /** Deletes quarantine entries of removed items. The answer counts them as superseded, so that its sum stays correct. */

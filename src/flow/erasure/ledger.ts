@@ -5,10 +5,10 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { catalog, endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
-import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText } from '../../warehouse/sql/array-literal.ts';
 import { ENTITY_FORGOTTEN } from '../../recovery/spool/run-spools.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-import type { ErasureSearch } from './target.ts';
+import { containsAny, type ErasureSearch } from './target.ts';
 
 /** A request for the entity. */
 export interface RequestRef {
@@ -27,7 +27,7 @@ export async function requestsFor(ops: Ops, { forgotten, hints }: ErasureSearch)
     .selectFrom('requests')
     .select(['id', 'endpoint', 'request_key', 'body'])
     .where(
-      sql<boolean>`(exists (select from unnest(${arrayLiteral(hints)}::text[]) as u(name) where position(name in requests.body::text) > 0)
+      sql<boolean>`(${containsAny(sql`requests.body::text`, hints)}
         or (endpoint = ${anyText(KEYED_BY_QUESTION)} and position('%' in requests.body::text) > 0))`,
     )
     .orderBy('id')

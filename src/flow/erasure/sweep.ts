@@ -11,7 +11,7 @@ import { rootTables, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
-import { tableId, type ErasureSearch } from './target.ts';
+import { containsAny, tableId, type ErasureSearch } from './target.ts';
 
 /** Tables that hold names from the config or digests. Other code erases names of entities in them. */
 const NOT_SWEPT = [
@@ -92,9 +92,9 @@ async function sweepTable(
   const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
   const { rows } = await sql<Record<string, string | null>>`
     select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${tableId(table.schema, table.name)} t
-    where ${table.where ?? sql`true`} and exists (
-      select from unnest(${arrayLiteral(hints.map(longestPlainPart))}::text[]) as u(hint)
-      where position(hint in concat_ws(' ', ${joined})) > 0)`.execute(db);
+    where ${table.where ?? sql`true`} and ${containsAny(sql`concat_ws(' ', ${joined})`, hints.map(longestPlainPart))}`.execute(
+    db,
+  );
   for (const row of rows) {
     const sets = columns.flatMap(({ name, type }, index) => {
       const text = row[`c${index}`] ?? null;

@@ -4,14 +4,14 @@ import { catalog } from '../../service/catalog.ts';
 import { cleanText } from '../../normalize/erasure/clean.ts';
 import { isPseudonym } from '../../service/names/forgotten.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
-import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyText } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { eraseExtra } from './extra.ts';
 import { type Reference, referencesTo } from './references.ts';
-import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
+import { containsAny, tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
 
 /** What an erasure has touched so far. */
 export interface TouchedRows {
@@ -138,9 +138,7 @@ async function refersTo(
   for (const name of names) {
     const { rows } = await sql<{ text: string; type: string }>`
       select distinct ${sql.ref(name)} as text, ${type} as type from ${tableId(schema, of.name)}
-      where ${isKeyless} and exists (
-        select from unnest(${arrayLiteral(requestNames)}::text[]) as u(known)
-        where position(u.known in ${sql.ref(name)}) > 0)`.execute(db);
+      where ${isKeyless} and ${containsAny(sql.ref(name), requestNames)}`.execute(db);
     for (const found of rows)
       if (isOfType(found.type) && forgotten.isName(table.name, found.text))
         conditions.push(sql`(${isKeyless} and ${sql.ref(name)} = ${found.text} and ${type} = ${found.type})`);

@@ -1,5 +1,5 @@
 /** The entity to forget: its table, its key and its known names. */
-import { type QueryExecutorProvider, sql } from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { IDENTIFYING_FIELDS, TEXT_FIELDS } from '../../normalize/erasure/identifying-fields.ts';
 import { isObject, type JsonObject } from '../../normalize/scope.ts';
 import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
@@ -94,6 +94,11 @@ export const keyEquals = (columns: readonly string[], values: readonly string[])
     columns.map((column, index) => sql`${sql.ref(column)} = ${values[index] ?? ''}`),
     sql` and `,
   )})`;
+
+/** SQL condition that a text contains one of these parts. */
+export const containsAny = (text: RawBuilder<unknown>, parts: readonly string[]) =>
+  sql<boolean>`exists (
+    select from unnest(${arrayLiteral(parts)}::text[]) as u(part) where position(u.part in ${text}) > 0)`;
 
 /**
  * Returns the names that no other row of these tables has. A shared name identifies no entity, so it stays where others

@@ -14,7 +14,7 @@ import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.t
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
 import { executeNoted, noteChanged, type TouchedRows } from './tables.ts';
-import { type ErasureSearch, tableId } from './target.ts';
+import { containsAny, type ErasureSearch, tableId } from './target.ts';
 
 /** Rows per statement. */
 const PAGE = 1000;
@@ -111,9 +111,7 @@ async function eraseFrom(
   for (let after = '(0,0)'; ; ) {
     const { rows } = await sql<Record<string, string>>`
       select ${sql.join([sql`t.ctid::text as at`, sql`${value}::text as value`, ...key])} from ${table} t
-      where t.ctid > ${after}::tid and ${where} and exists (
-        select from unnest(${arrayLiteral(hints.map(longestPlainPart))}::text[]) as u(hint)
-        where position(hint in ${value}::text) > 0)
+      where t.ctid > ${after}::tid and ${where} and ${containsAny(sql`${value}::text`, hints.map(longestPlainPart))}
       order by t.ctid limit ${sql.lit(PAGE)}`.execute(db);
     const gone: string[] = [];
     for (const row of rows) {
