@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lostAnswerLines } from '../../src/cli/text/lost-answer-lines.ts';
+import { lostAnswerLines } from '../../src/cli/text/listed-lines.ts';
 import type { LostAnswerSummary, Summary } from '../../src/ledger/summary.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 /** What people read of slices that are lower bounds. */
 import { expect, it } from 'vitest';
-import { lowerBoundLines } from '../../src/cli/text/lower-bounds.ts';
+import { lowerBoundLines } from '../../src/cli/text/listed-lines.ts';
 
 const bound = (day: number, filters: unknown = { date_from: `2024-01-0${day}` }) => ({
   sync: 'filings',

@@ -10,7 +10,7 @@ import { command, configOption, flag, text } from '../command.ts';
 import type { Context } from '../context.ts';
 import { filtersText } from '../../text/filters.ts';
 import { checkLines } from '../text/check-lines.ts';
-import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
+import { gapLines, lowerBoundLines } from '../text/listed-lines.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { column, duration, fields, tableOf, withNoun } from '../terminal/print.ts';

@@ -5,17 +5,8 @@ import type { BudgetUse } from '../../control/budget/budget-use.ts';
 import type { CostGroup, Costs, CostSums } from '../../insight/costs.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
-import {
-  column,
-  duration,
-  fields,
-  figure,
-  figures,
-  paint,
-  tableOf,
-  withNoun,
-  withThousands,
-} from '../terminal/print.ts';
+import { column, duration, fields, figure, figures, tableOf, withNoun, withThousands } from '../terminal/print.ts';
+import { heading } from '../terminal/paragraph.ts';
 import { CONFIDENCE } from './plan-text.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
@@ -57,7 +48,7 @@ export function costsText({ costs, prices, budgets, advice, now }: CostReport, c
   return [
     headline(costs),
     verified(costs),
-    ...tables.map(([title, text]) => (text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`)),
+    ...tables.map(([title, text]) => (text === '' ? '' : heading(title, channel) + text)),
     reconciliationLine(costs.reconciliation),
     advice.length > 0 ? `\n${nextLines(advice)}` : '',
   ].join('');

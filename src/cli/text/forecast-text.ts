@@ -3,7 +3,8 @@ import type { ForecastScore } from '../../ledger/forecasts.ts';
 import type { LimitDays, SpendingForecast } from '../../plan/forecast/spending-forecast.ts';
 import type { PointsRange } from '../../plan/forecast/scheduled-points.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { column, fields, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
+import { heading } from '../terminal/paragraph.ts';
+import { column, fields, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 import { CONFIDENCE } from './plan-text.ts';
 
 /** A forecast with the scores of earlier ones, as `--json` prints it. */
@@ -33,17 +34,14 @@ export function forecastText(forecast: PrintedForecast, channel: Channel): strin
   const ranges = points.map((name) => figure(name, (it: PointsRange) => Math.round(it[name])));
   const last = { ...total, sync: 'total', endpoint: '', firings: null, questions: null, confidence: null };
   const isKnown = days.some(({ leftLikely }) => leftLikely !== null);
+  const bySync = tableOf([...syncs, last], channel, [
+    ...fields('sync', 'endpoint'),
+    figure('firings', (it) => it.firings),
+    figure('to send', (it) => it.questions),
+    ...ranges,
+    column('confidence', (it) => (it.confidence === null || it.high === 0 ? '' : CONFIDENCE[it.confidence])),
+  ]);
   const tables = [
-    [
-      '',
-      tableOf([...syncs, last], channel, [
-        ...fields('sync', 'endpoint'),
-        figure('firings', (it) => it.firings),
-        figure('to send', (it) => it.questions),
-        ...ranges,
-        column('confidence', (it) => (it.confidence === null || it.high === 0 ? '' : CONFIDENCE[it.confidence])),
-      ]),
-    ],
     [
       'by day',
       tableOf(days, channel, [
@@ -70,9 +68,8 @@ export function forecastText(forecast: PrintedForecast, channel: Channel): strin
     ],
   ] as const;
   return [
-    ...tables.map(([title, text]) =>
-      text === '' ? '' : `${title === '' ? '' : `\n${paint(channel, 'bold', title)}\n`}${text}`,
-    ),
+    bySync,
+    ...tables.map(([title, text]) => (text === '' ? '' : heading(title, channel) + text)),
     `\n${[sentence(forecast), ...limitLines(forecast), ...unsaved, ...assumptions].join('\n')}\n`,
   ].join('');
 }

@@ -3,8 +3,7 @@ import type { QuotedPoints, Summary, SyncSummary } from '../../ledger/summary.ts
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { checkLines } from './check-lines.ts';
-import { lostAnswerLines } from './lost-answer-lines.ts';
-import { gapLines, lowerBoundLines } from './lower-bounds.ts';
+import { gapLines, lostAnswerLines, lowerBoundLines } from './listed-lines.ts';
 import { column, duration, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 
 /** The counts of a sync, in the order of their columns. */
