@@ -10,6 +10,7 @@ import { isSync } from './log-reads.ts';
 import { isSplit } from './skip-for-split.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import type { LowerBound } from './summary.ts';
+import { notExists } from '../warehouse/sql/not-exists.ts';
 
 export interface CoverageSlice {
   readonly requestId: string;
@@ -184,16 +185,14 @@ async function boundsOfEndpoint(
     .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'c.unreadable', 'r.input'])
     .where(sql<boolean>`not exists (select from covered t where t.id = c.id)`)
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('requests as s')
-            .select('s.id')
-            .whereRef('s.sync', '=', 'c.sync')
-            .whereRef('s.request_key', '=', 'c.request_key')
-            .whereRef('s.id', '>', 'c.request_id')
-            .where(isSplit('s')),
-        ),
+      notExists(
+        eb
+          .selectFrom('requests as s')
+          .select('s.id')
+          .whereRef('s.sync', '=', 'c.sync')
+          .whereRef('s.request_key', '=', 'c.request_key')
+          .whereRef('s.id', '>', 'c.request_id')
+          .where(isSplit('s')),
       ),
     )
     .execute();
@@ -228,18 +227,16 @@ function newestBounds(db: QueryCreator<OpsDatabase>, endpoint: string, sync: str
     .where(isSync)
     .$if(sync !== undefined, (all) => all.where('c.sync', '=', sync ?? ''))
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('coverage as n')
-            .select('n.id')
-            .whereRef('n.sync', '=', 'c.sync')
-            .where(isSameQuestion('n.filters', 'c.filters'))
-            .where(sql<boolean>`jsonb_hash(n.filters) = jsonb_hash(c.filters)`)
-            .whereRef('n.filters', '=', 'c.filters')
-            .whereRef('n.endpoint', '=', 'c.endpoint')
-            .whereRef('n.id', '>', 'c.id'),
-        ),
+      notExists(
+        eb
+          .selectFrom('coverage as n')
+          .select('n.id')
+          .whereRef('n.sync', '=', 'c.sync')
+          .where(isSameQuestion('n.filters', 'c.filters'))
+          .where(sql<boolean>`jsonb_hash(n.filters) = jsonb_hash(c.filters)`)
+          .whereRef('n.filters', '=', 'c.filters')
+          .whereRef('n.endpoint', '=', 'c.endpoint')
+          .whereRef('n.id', '>', 'c.id'),
       ),
     );
 }

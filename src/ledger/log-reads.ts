@@ -4,6 +4,7 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { LOG_ENDPOINT, LOG_TABLE } from '../service/request-log/request-log.ts';
 import { syncLease } from './lease.ts';
+import { notExists } from '../warehouse/sql/not-exists.ts';
 
 /** A character that no sync name in a config can contain. */
 const SEPARATOR = ':';
@@ -62,15 +63,13 @@ export const standaloneLogReads = (ops: Ops, until?: Date) =>
     .where('n.endpoint', '=', LOG_ENDPOINT)
     .where(sql<boolean>`strpos(n.sync, ${SEPARATOR}) > 0`)
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('runs as o')
-            .select('o.id')
-            .where('o.endpoint', '=', LOG_ENDPOINT)
-            .where(sql<boolean>`strpos(o.sync, ${SEPARATOR}) = 0`)
-            .$if(until !== undefined, (all) => all.where('o.started_at', '<=', until as Date)),
-        ),
+      notExists(
+        eb
+          .selectFrom('runs as o')
+          .select('o.id')
+          .where('o.endpoint', '=', LOG_ENDPOINT)
+          .where(sql<boolean>`strpos(o.sync, ${SEPARATOR}) = 0`)
+          .$if(until !== undefined, (all) => all.where('o.started_at', '<=', until as Date)),
       ),
     );
 
@@ -83,14 +82,12 @@ export const deletableLogReads = (ops: Ops, name: string) =>
     eb.or([
       eb('n.sync', '=', name),
       eb.fn<boolean>('starts_with', ['n.sync', eb.val(`${name}${SEPARATOR}`)]),
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('leases as l')
-            .select('l.name')
-            .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || split_part(n.sync, ${SEPARATOR}, 1)`)
-            .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`),
-        ),
+      notExists(
+        eb
+          .selectFrom('leases as l')
+          .select('l.name')
+          .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || split_part(n.sync, ${SEPARATOR}, 1)`)
+          .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`),
       ),
     ]),
   );

@@ -13,6 +13,7 @@ import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
+import { notExists } from '../warehouse/sql/not-exists.ts';
 
 /** An answer from the client. */
 export interface StoredBytes {
@@ -255,10 +256,8 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
     }))
     .whereRef('requests.id', '=', 't.id')
     .where((eb) => hideFromStatistics(eb('requests.state', 'in', [...UNSETTLED_STATES])))
-    .where((eb) => eb.or([eb('t.since', 'is', null), eb.not(eb.exists(freshAnswer(eb)))]))
-    .where((eb) =>
-      eb.or([eb('t.since', 'is', null), eb('requests.attempts', '>', '0'), eb.not(eb.exists(sameCall(eb)))]),
-    )
+    .where((eb) => eb.or([eb('t.since', 'is', null), notExists(freshAnswer(eb))]))
+    .where((eb) => eb.or([eb('t.since', 'is', null), eb('requests.attempts', '>', '0'), notExists(sameCall(eb))]))
     .where(isLeaseHeld(lease))
     .returning('requests.id');
 }

@@ -6,6 +6,7 @@ import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { inBatches } from '../../async/in-batches.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Rows per statement. */
 const CHUNK = 1000;
@@ -148,8 +149,8 @@ export async function freshAnswersByEntity(
           eb.and([eb.lit(mayBeEmpty), eb('a.received', '=', '0'), eb('c.current', '=', true)]),
         ]),
       )
-      .where((eb) => eb.not(eb.exists(othersThen(ops))))
-      .where((eb) => eb.not(eb.exists(unreadableSince(ops))))
+      .where(notExists(othersThen(ops)))
+      .where(notExists(unreadableSince(ops)))
       .orderBy('c.place')
       .orderBy('a.received_at', 'desc')
       .orderBy('a.id', 'desc')

@@ -8,6 +8,7 @@ import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import type { PlanToAsk } from './pending.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../prepare/plan-hash.ts';
 import { rereadMaxAges } from '../prepare/plan-sync.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** States of requests that a continued run sends. */
 const OPEN: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
@@ -72,9 +73,7 @@ const answeredRows = (ops: Ops, runId: string, after: string) =>
   rowsOf(ops, runId, after)
     .where('r.state', 'in', ['stored', 'fresh'])
     .where('r.answer_id', 'is not', null)
-    .where((eb) =>
-      eb.not(eb.exists(eb.selectFrom('requests as p').select('p.id').whereRef('p.parent_id', '=', 'r.id'))),
-    )
+    .where((eb) => notExists(eb.selectFrom('requests as p').select('p.id').whereRef('p.parent_id', '=', 'r.id')))
     .execute();
 
 const openRows = (ops: Ops, runId: string, after: string) =>

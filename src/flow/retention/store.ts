@@ -4,6 +4,7 @@ import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { standaloneLogReads } from '../../ledger/log-reads.ts';
 import { OPEN_STATES } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Answers whose bodies were removed, with the receipt times of the first and the last. */
 export interface GoneBodies {
@@ -86,14 +87,12 @@ const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) =
       eb.not(
         eb.and([
           sql<boolean>`exists (select from ${rules} k where k.endpoint = a.endpoint and k.newest)`,
-          eb.not(
-            eb.exists(
-              eb
-                .selectFrom('answers as n')
-                .select('n.id')
-                .whereRef('n.request_key', '=', 'a.request_key')
-                .whereRef('n.received_at', '>', 'a.received_at'),
-            ),
+          notExists(
+            eb
+              .selectFrom('answers as n')
+              .select('n.id')
+              .whereRef('n.request_key', '=', 'a.request_key')
+              .whereRef('n.received_at', '>', 'a.received_at'),
           ),
         ]),
       ),
@@ -112,14 +111,12 @@ const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) =
     )
     .$if(!quarantined, (all) =>
       all.where((eb) =>
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('quarantine as q')
-              .select('q.id')
-              .whereRef('q.answer_id', '=', 'a.id')
-              .where('q.resolved_at', 'is', null),
-          ),
+        notExists(
+          eb
+            .selectFrom('quarantine as q')
+            .select('q.id')
+            .whereRef('q.answer_id', '=', 'a.id')
+            .where('q.resolved_at', 'is', null),
         ),
       ),
     );
@@ -192,10 +189,10 @@ function spentRequests(ops: Ops, before: Date, due?: PruneLimits) {
     .where('r.planned_at', '<', sql<Date>`${before.toISOString()}::timestamptz`)
     .where((eb) =>
       eb.and([
-        eb.not(eb.exists(eb.selectFrom('answers as a').select('a.id').whereRef('a.request_id', '=', 'r.id'))),
-        eb.not(eb.exists(eb.selectFrom('requests as c').select('c.id').whereRef('c.parent_id', '=', 'r.id'))),
-        eb.not(eb.exists(eb.selectFrom('coverage as s').select('s.id').whereRef('s.request_id', '=', 'r.id'))),
-        eb.not(eb.exists(eb.selectFrom('lost_answers as d').select('d.attempt').whereRef('d.request_id', '=', 'r.id'))),
+        notExists(eb.selectFrom('answers as a').select('a.id').whereRef('a.request_id', '=', 'r.id')),
+        notExists(eb.selectFrom('requests as c').select('c.id').whereRef('c.parent_id', '=', 'r.id')),
+        notExists(eb.selectFrom('coverage as s').select('s.id').whereRef('s.request_id', '=', 'r.id')),
+        notExists(eb.selectFrom('lost_answers as d').select('d.attempt').whereRef('d.request_id', '=', 'r.id')),
         eb.exists(
           eb
             .selectFrom('requests as n')
@@ -222,15 +219,13 @@ function spentRequests(ops: Ops, before: Date, due?: PruneLimits) {
             .where('u.state', 'not in', [...OPEN_STATES]),
         ),
         // Replays fill the bridges of the sync that the answer served, as long as its body exists.
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('answers as b')
-              .select('b.id')
-              .whereRef('b.id', '=', 'r.answer_id')
-              .where('b.body', 'is not', null)
-              .where((it) => (removable ? it('b.id', 'not in', removable) : it.lit(true))),
-          ),
+        notExists(
+          eb
+            .selectFrom('answers as b')
+            .select('b.id')
+            .whereRef('b.id', '=', 'r.answer_id')
+            .where('b.body', 'is not', null)
+            .where((it) => (removable ? it('b.id', 'not in', removable) : it.lit(true))),
         ),
       ]),
     );

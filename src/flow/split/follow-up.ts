@@ -17,6 +17,7 @@ import { changedFields, type Splitter } from './splitter.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { lastDayHadEnded } from '../ingest/read-slices.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** What a run remembers about its questions. */
 export interface RunMemory extends WalkMemory {
@@ -190,15 +191,13 @@ export async function answersToServe(context: RunContext, ops: Ops, afterId: str
           eb.lit(endpoint.paging.by !== 'once'),
           eb.or([
             eb('a.unreadable', '=', sql<boolean>`true`),
-            eb.not(
-              eb.exists(
-                eb
-                  .selectFrom('coverage as c')
-                  .select('c.id')
-                  .whereRef('c.request_key', '=', 'r.request_key')
-                  .where('c.sync', '=', name)
-                  .whereRef('c.as_of', '>=', 'a.received_at'),
-              ),
+            notExists(
+              eb
+                .selectFrom('coverage as c')
+                .select('c.id')
+                .whereRef('c.request_key', '=', 'r.request_key')
+                .where('c.sync', '=', name)
+                .whereRef('c.as_of', '>=', 'a.received_at'),
             ),
           ]),
         ]),

@@ -4,6 +4,7 @@ import { isSplit } from '../skip-for-split.ts';
 import type { Run } from '../runs.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
 const FAILED_PART = 'as many items as requested, and a request for more of them failed';
@@ -75,7 +76,7 @@ async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
         .select('u.id')
         .where('u.id', '=', id)
         .where((run) => run.or([run('u.scope', 'is', null), run('u.scope', '=', 'failed')]));
-      return eb.and([eb.exists(complete), eb.exists(ofInput), eb.not(eb.exists(unread))]);
+      return eb.and([eb.exists(complete), eb.exists(ofInput), notExists(unread)]);
     })
     .execute();
 }

@@ -7,6 +7,7 @@ import { isInScope, type RunScope } from '../run-scope.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { LostAnswerSummary } from '../summary.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** What the log shows about a lost attempt. */
 export type LossVerdict = NonNullable<LostAnswerSummary['verdict']>;
@@ -98,14 +99,12 @@ export async function lostInvocations(
     .where('d.lost_invocations', '>', '0')
     .where('n.definition_hash', 'in', [...definitionHashes])
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('answers as a')
-            .select('a.id')
-            .whereRef('a.request_key', '=', 'r.request_key')
-            .whereRef('a.received_at', '>', 'd.noticed_at'),
-        ),
+      notExists(
+        eb
+          .selectFrom('answers as a')
+          .select('a.id')
+          .whereRef('a.request_key', '=', 'r.request_key')
+          .whereRef('a.received_at', '>', 'd.noticed_at'),
       ),
     )
     .groupBy('r.request_key')

@@ -4,6 +4,7 @@ import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { isSplit } from '../skip-for-split.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Requests in a part. */
 const PART = 1000;
@@ -42,14 +43,12 @@ function readPart(ops: Ops, runId: string, after: string) {
       ]),
     )
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('answers as n')
-            .select('n.id')
-            .whereRef('n.request_key', '=', 'r.request_key')
-            .where(sql<boolean>`n.received_at > coalesce(r.finished_at, r.planned_at) and not n.unreadable`),
-        ),
+      notExists(
+        eb
+          .selectFrom('answers as n')
+          .select('n.id')
+          .whereRef('n.request_key', '=', 'r.request_key')
+          .where(sql<boolean>`n.received_at > coalesce(r.finished_at, r.planned_at) and not n.unreadable`),
       ),
     )
     .orderBy('r.id')

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { RunState } from '../summary.ts';
 import { requestsWithoutUsableAnswer } from './requests-without-usable-answer.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 export interface RunToRetry {
   readonly id: string;
@@ -60,15 +61,13 @@ async function hasQuarantined(ops: Ops, runIds: readonly string[]): Promise<bool
     .where('q.resolved_at', 'is', null)
     .where('a.run_id', 'in', [...runIds])
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('answers as n')
-            .select('n.id')
-            .whereRef('n.request_key', '=', 'a.request_key')
-            .whereRef('n.id', '>', 'a.id')
-            .where('n.unreadable', '=', false),
-        ),
+      notExists(
+        eb
+          .selectFrom('answers as n')
+          .select('n.id')
+          .whereRef('n.request_key', '=', 'a.request_key')
+          .whereRef('n.id', '>', 'a.id')
+          .where('n.unreadable', '=', false),
       ),
     )
     .limit(1)

@@ -8,6 +8,7 @@ import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from '../fresh-
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Gap } from '../summary.ts';
 import { inBatches } from '../../async/in-batches.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** How often a request is sent within `max_age` while its answers are unreadable: once, and two more times. After that, it is failing. */
 export const MAX_UNREADABLE = 3;
@@ -153,9 +154,7 @@ export async function recordUnsentSlices(ops: Ops, runId: string): Promise<void>
         .where('r.run_id', '=', runId)
         .where('a.unreadable', '=', sql<boolean>`true`)
         .where('r.state', '=', 'failed')
-        .where((not) =>
-          not.not(not.exists(not.selectFrom('coverage as c').select('c.id').whereRef('c.request_id', '=', 'r.id'))),
-        ),
+        .where((eb) => notExists(eb.selectFrom('coverage as c').select('c.id').whereRef('c.request_id', '=', 'r.id'))),
     )
     .execute();
 }

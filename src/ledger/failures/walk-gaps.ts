@@ -2,12 +2,13 @@
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { filtersText } from '../../text/filters.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** A condition on a slice `c` of the log: no page follows it, although its walk did not reach the end. */
 export function isWalkGap(): Expression<SqlBool> {
   const eb = expressionBuilder<OpsDatabase & { c: OpsDatabase['coverage'] }, 'c'>();
   const next = eb.selectFrom('requests as p').select('p.id').whereRef('p.parent_id', '=', 'c.request_id');
-  return eb.and([eb('c.reason', 'is not', null), eb.not(eb.exists(next))]);
+  return eb.and([eb('c.reason', 'is not', null), notExists(next)]);
 }
 
 /** Names the first gaps of a run after readable pages, as many as fit a line; undefined if there are none. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { anyText } from '../../warehouse/sql/array-literal.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** An open run, the spools of its processes, and the number of its requests without an outcome. */
 export interface SpoolsOfRun {
@@ -86,14 +87,12 @@ export async function namedSpools(ops: Ops): Promise<readonly NamedSpool[]> {
       ]),
     )
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('lost_answers as d')
-            .select('d.attempt')
-            .whereRef('d.request_id', '=', 'r.id')
-            .whereRef('d.attempt', '=', 'r.attempts'),
-        ),
+      notExists(
+        eb
+          .selectFrom('lost_answers as d')
+          .select('d.attempt')
+          .whereRef('d.request_id', '=', 'r.id')
+          .whereRef('d.attempt', '=', 'r.attempts'),
       ),
     )
     .execute();
