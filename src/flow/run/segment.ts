@@ -78,11 +78,9 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     const notice = surplusNotice(sync, result);
     if (notice) onNotice(notice);
   };
-  const sequential = pLimit(1);
-  const oneAtATime = <T>(work: () => Promise<T>): Promise<T> => sequential(work);
   const shared = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
   const pricesOf = (other: SyncDefinition) => retryTransient(() => readPrices(warehouse, config, other), effects);
-  const reading: LogReadContext = { ...shared, pricesOf, oneAtATime };
+  const reading: LogReadContext = { ...shared, pricesOf, oneAtATime: pLimit(1) };
   const meter = await meterFor(invocation, segment, reading);
   // The prices change with each read of the log.
   const currentPrices = (): PriceBook => meter?.prices() ?? prices;
