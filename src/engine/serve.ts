@@ -59,39 +59,33 @@ export async function serve(
   const signal = warehouse.failed ? AbortSignal.any([stop, warehouse.failed]) : stop;
   const ops = operationsOf(warehouse);
   const name = `${ROLE_LEASE_PREFIX}${role}:${holderOf(effects)}`;
-  const presence = keepLeaseAlive(
-    ops,
-    await retryTransient(() => acquireLease(ops, name, name, false), effects),
-    effects.sleep,
-  );
-  const invocation = await openInvocation(config, warehouse, effects, calls);
-  try {
+  const lease = await retryTransient(() => acquireLease(ops, name, name, false), effects);
+  {
+    // Ended in reverse order.
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => removeLeases(ops, name).catch(() => undefined));
+    opened.use(keepLeaseAlive(ops, lease, effects.sleep));
+    const invocation = await openInvocation(config, warehouse, effects, calls);
+    opened.defer(invocation.close);
     const schedules = config.syncs.flatMap(({ name: sync, schedule }) => (schedule ? [{ sync, schedule }] : []));
     const jobs = await openJobs(warehouse, { onError, retry: effects, ...(role === 'schedule' && { schedules }) });
-    try {
-      const others = (role = ''): Promise<boolean> =>
-        retryTransient(
-          async () => (await liveLeases(ops, ROLE_LEASE_PREFIX + role)).some((it) => it.name !== name),
-          effects,
-        );
-      const { unscheduled = [] } = jobs.reconciled ?? {};
-      await jobs.cancel(unscheduled);
-      if (unscheduled.length > 0 && (await others('schedule:'))) effects.onNotice(unscheduledNotice(unscheduled));
-      // Only other processes could take part, and an embedded warehouse has one process.
-      const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
-      const handling = { invocation, jobs, chunkSize: shares, hasOtherWorkers: others, onEvent, signal };
-      await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
-      await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
-      onReady(jobs.reconciled);
-      if (role === 'schedule') await reportDied(config, warehouse, effects, signal);
-      else if (!signal.aborted) await once(signal, 'abort');
-    } finally {
-      await jobs.close();
-    }
-  } finally {
-    await invocation.close();
-    await presence.end();
-    await removeLeases(ops, name).catch(() => undefined);
+    opened.defer(jobs.close);
+    const others = (role = ''): Promise<boolean> =>
+      retryTransient(
+        async () => (await liveLeases(ops, ROLE_LEASE_PREFIX + role)).some((it) => it.name !== name),
+        effects,
+      );
+    const { unscheduled = [] } = jobs.reconciled ?? {};
+    await jobs.cancel(unscheduled);
+    if (unscheduled.length > 0 && (await others('schedule:'))) effects.onNotice(unscheduledNotice(unscheduled));
+    // Only other processes could take part, and an embedded warehouse has one process.
+    const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
+    const handling = { invocation, jobs, chunkSize: shares, hasOtherWorkers: others, onEvent, signal };
+    await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
+    await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
+    onReady(jobs.reconciled);
+    if (role === 'schedule') await reportDied(config, warehouse, effects, signal);
+    else if (!signal.aborted) await once(signal, 'abort');
   }
   warehouse.failed?.throwIfAborted();
 }

@@ -29,7 +29,7 @@ export async function acquireAll(
   for (const name of names) {
     const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
     leases.push(lease);
-    acquired.defer(keepLeaseAlive(ops, lease, effects.sleep).end);
+    acquired.use(keepLeaseAlive(ops, lease, effects.sleep));
   }
   const held = acquired.move();
   return { leases, [Symbol.asyncDispose]: () => held.disposeAsync() };

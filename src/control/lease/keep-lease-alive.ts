@@ -3,16 +3,15 @@ import { type Lease, releaseLease, renewLease } from '../../ledger/lease.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type HeartbeatSleep, openHeartbeat } from './heartbeat.ts';
 
-export interface LeaseKeepAlive {
+/** Its disposal stops the heartbeat and releases the lease. */
+export interface LeaseKeepAlive extends AsyncDisposable {
   /** Aborts when another holder took over. */
   readonly lost: AbortSignal;
   /** Marks the lease as transferred, so that it is not released at the end. */
   readonly recordHandOver: () => void;
-  /** Stops the heartbeat and releases the lease. */
-  readonly end: () => Promise<void>;
 }
 
-/** Renews the lease until `end`; `onBeat` is called with each heartbeat. */
+/** Renews the lease until the disposal; `onBeat` is called with each heartbeat. */
 export function keepLeaseAlive(
   ops: Ops,
   lease: Lease,
@@ -30,7 +29,7 @@ export function keepLeaseAlive(
     recordHandOver: () => {
       isKept = true;
     },
-    end: async () => {
+    [Symbol.asyncDispose]: async () => {
       await heartbeat.end();
       // A lease that is not released expires by itself; the result of the work matters more.
       if (!isKept) await releaseLease(ops, lease).catch(() => undefined);

@@ -100,29 +100,23 @@ export async function executeChunk(
   };
   const own = await retryTransient(() => acquireLease(ops, leaseOfChunk(order), holder, false, assertDue), effects);
   const lease: Lease = { ...own, parent };
-  const held = keepLeaseAlive(ops, lease, effects.sleep, invocation.checkClock);
-  try {
-    const either = AbortSignal.any([signal, held.lost]);
-    const stop =
-      found.state === 'open'
-        ? await executeSegment(invocation, { definition, order, run: found.run, lease }, either)
-        : undefined;
-    if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
-    // A chunk that has ended stays as it is, but other chunks may still be open.
-    const open = await retryTransaction(
-      ops,
-      async (tx) => {
-        await assertLease(tx, lease);
-        return endChunk(tx, { runId, number }, stop, effects.now());
-      },
-      effects,
-    );
-    if (open > 0) return { as: 'done' };
-    const checks = await checkSharedRun(invocation, { definition, order, run: found.run, lease }, either);
-    return await conclude(invocation, { definition, order, lease, checks });
-  } finally {
-    await held.end();
-  }
+  await using held = keepLeaseAlive(ops, lease, effects.sleep, invocation.checkClock);
+  const either = AbortSignal.any([signal, held.lost]);
+  const chunk = { definition, order, run: found.run, lease };
+  const stop = found.state === 'open' ? await executeSegment(invocation, chunk, either) : undefined;
+  if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
+  // A chunk that has ended stays as it is, but other chunks may still be open.
+  const open = await retryTransaction(
+    ops,
+    async (tx) => {
+      await assertLease(tx, lease);
+      return endChunk(tx, { runId, number }, stop, effects.now());
+    },
+    effects,
+  );
+  if (open > 0) return { as: 'done' };
+  const checks = await checkSharedRun(invocation, chunk, either);
+  return await conclude(invocation, { definition, order, lease, checks });
 }
 
 /**

@@ -27,12 +27,8 @@ export async function withSyncLease<T>(
   const holder = holderOf(effects);
   const isSoleOwner = warehouse.kind === 'embedded';
   const lease = await retryTransient(() => acquireLease(ops, syncLease(sync), holder, isSoleOwner), effects);
-  const kept = keepLeaseAlive(ops, lease, effects.sleep, checkClock);
-  try {
-    if (warehouse.kind === 'postgres') await retryTransient(() => assertNoRebuild(ops), effects);
-    const either = AbortSignal.any([signal, kept.lost]);
-    return await work({ lease, holder, signal: either, recordHandOver: kept.recordHandOver });
-  } finally {
-    await kept.end();
-  }
+  await using kept = keepLeaseAlive(ops, lease, effects.sleep, checkClock);
+  if (warehouse.kind === 'postgres') await retryTransient(() => assertNoRebuild(ops), effects);
+  const either = AbortSignal.any([signal, kept.lost]);
+  return await work({ lease, holder, signal: either, recordHandOver: kept.recordHandOver });
 }
