@@ -9,6 +9,7 @@ import {
 } from './cost-details.ts';
 import { boughtRows, type CostSources, ledgerRows, loggedRows, readCostSources } from './cost-sources.ts';
 import { readRuns, type RunCosts } from './run-costs.ts';
+import { unconfirmedPoints } from '../ledger/log-costs.ts';
 import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
@@ -69,7 +70,7 @@ export interface Verification {
   readonly verifiedRequests: number;
   readonly verifiedPoints: number;
   readonly unverifiedRequests: number;
-  /** By the price list. */
+  /** By the price list; also those of lost answers that the log does not show. */
   readonly unverifiedPoints: number;
   /** The likely cost according to the plans of the runs. */
   readonly quotedPoints: number;
@@ -80,12 +81,12 @@ async function readVerification({ db, schema, ops }: ReconcileDb, since: string 
   const { rows } = await sql<Verification>`
     select count(*) filter (where charged is not null)::float8 as "verifiedRequests",
       coalesce(sum(charged), 0)::float8 as "verifiedPoints",
-      count(*) filter (where charged is null and points > 0)::float8 as "unverifiedRequests",
-      coalesce(sum(points) filter (where charged is null), 0)::float8 as "unverifiedPoints",
+      count(*) filter (where unconfirmed > 0)::float8 as "unverifiedRequests",
+      coalesce(sum(unconfirmed), 0)::float8 as "unverifiedPoints",
       (select coalesce(sum(quoted_points), 0) from ${sql.table(`${schema}.run_costs`)} where date >= ${first})::float8 as "quotedPoints"
-    from ${sql.table(`${ops}.requests`)} where attempts > 0 and (sent_at at time zone 'UTC')::date >= ${first}`.execute(
-    db,
-  );
+    from ${sql.table(`${ops}.requests`)} r
+    cross join lateral (select ${unconfirmedPoints({ ops })} as unconfirmed) u
+    where attempts > 0 and (sent_at at time zone 'UTC')::date >= ${first}`.execute(db);
   return rows[0] ?? NOT_SPENT;
 }
 

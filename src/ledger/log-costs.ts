@@ -1,14 +1,17 @@
 /** What the request log shows about single requests: their cost and token, and where the log ends. */
-import { sql } from 'kysely';
-import { anyBigint, arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { anyBigint, anyText, arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { UnverifiedPoints } from './summary.ts';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { hasDied } from '../warehouse/schema/views/sync-columns.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
+
+type LedgerDb = Pick<ReconcileDb, 'db' | 'ops'>;
+
+const requestsOf = ({ ops }: Pick<ReconcileDb, 'ops'>) => sql.table(`${ops}.requests`);
 
 export interface LoggedCost {
   /** Points charged for all its rows; undefined while a row is missing or incomplete. */
@@ -105,20 +108,18 @@ export async function pointsRunningAt(database: ReconcileDb, at: Date): Promise<
 const RUNNING_MS = 3_600_000;
 
 /** Returns the points of a run's requests that were sent and may be sent again, by id. */
-export async function pointsOfTried(ops: Ops, runId: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await ops
-    .selectFrom('requests')
-    .select(['id', knownPoints.as('points')])
-    .where('run_id', '=', runId)
-    .where('attempts', '>', '0')
-    .where('state', 'in', [...UNSETTLED_STATES])
-    .execute();
+export async function pointsOfTried(database: LedgerDb, runId: string): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ id: string; points: string }>`
+    select r.id::text as id, ${knownPoints(database)} as points from ${requestsOf(database)} r
+    where r.run_id = ${runId} and r.attempts > 0 and r.state = ${anyText(UNSETTLED_STATES)}`.execute(
+    database.db,
+  );
   return new Map(rows.map(({ id, points }) => [id, Number(points)]));
 }
 
 /** Returns the points of a run's requests that an invocation sent, without those of earlier invocations. */
 export async function pointsSentSince(
-  ops: Ops,
+  database: LedgerDb,
   runId: string,
   { startedAt, pointsBefore }: { readonly startedAt: Date; readonly pointsBefore: ReadonlyMap<string, number> },
 ): Promise<number> {
@@ -126,33 +127,39 @@ export async function pointsSentSince(
     id: ['bigint', ([id]) => id],
     points: ['numeric', ([, points]) => points],
   });
-  const row = await ops
-    .selectFrom('requests')
-    .leftJoin(earlier.as('b'), 'b.id', 'requests.id')
-    .select(sql<string>`coalesce(sum(greatest(${knownPoints} - coalesce(b.points, 0), 0)), 0)`.as('points'))
-    .where('run_id', '=', runId)
-    .where('sent_at', '>=', startedAt)
-    .executeTakeFirstOrThrow();
-  return Number(row.points);
+  const { rows } = await sql<{ points: string }>`
+    select coalesce(sum(greatest(${knownPoints(database)} - coalesce(b.points, 0), 0)), 0) as points
+    from ${requestsOf(database)} r left join ${earlier} b on b.id = r.id
+    where r.run_id = ${runId} and r.sent_at >= ${instant(startedAt)}`.execute(database.db);
+  return Number(rows[0]?.points ?? 0);
 }
 
-const knownPoints = sql<string>`coalesce(requests.charged, requests.points, 0)`;
+/** SQL condition that the log does not show what became of a lost attempt of a request `r`. */
+const hasUnknownLoss = ({ ops }: Pick<ReconcileDb, 'ops'>): RawBuilder<boolean> => sql`exists (
+  select from ${sql.table(`${ops}.lost_answers`)} d
+  where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`;
+
+/** SQL for the points of a request `r` that the log does not confirm, also those of its lost attempts. */
+export const unconfirmedPoints = (database: Pick<ReconcileDb, 'ops'>): RawBuilder<string> => sql`case
+  when r.charged is null then r.points
+  when r.points > r.charged and ${hasUnknownLoss(database)} then r.points - r.charged
+  else 0 end`;
+
+const knownPoints = (database: LedgerDb): RawBuilder<string> =>
+  sql`coalesce(r.charged, 0) + ${unconfirmedPoints(database)}`;
 
 /** Returns the requests with points that the log does not confirm: of one run, or of all syncs since an instant. */
 export async function unverifiedPoints(
-  ops: Ops,
+  database: LedgerDb,
   which: { readonly runId: string } | { readonly since: Date },
 ): Promise<UnverifiedPoints> {
-  const row = await ops
-    .selectFrom('requests')
-    .select([sql<string>`count(*)`.as('requests'), sql<string>`coalesce(sum(points), 0)`.as('points')])
-    .where('endpoint', '<>', LOG_ENDPOINT)
-    .where('charged', 'is', null)
-    .where('points', '>', '0')
-    .$if('runId' in which, (query) => query.where('run_id', '=', 'runId' in which ? which.runId : '0'))
-    .$if('since' in which, (query) => query.where('sent_at', '>=', 'since' in which ? which.since : new Date(0)))
-    .executeTakeFirstOrThrow();
-  return { requests: Number(row.requests), points: Number(row.points) };
+  const isOne = 'runId' in which ? sql`r.run_id = ${which.runId}` : sql`r.sent_at >= ${instant(which.since)}`;
+  const { rows } = await sql<{ requests: string; points: string }>`
+    select count(*) as requests, coalesce(sum(points), 0) as points from (
+      select ${unconfirmedPoints(database)} as points from ${requestsOf(database)} r
+      where r.endpoint <> ${LOG_ENDPOINT} and ${isOne}
+    ) unconfirmed where points > 0`.execute(database.db);
+  return { requests: Number(rows[0]?.requests ?? 0), points: Number(rows[0]?.points ?? 0) };
 }
 
 /** Returns the newest start of all log rows that were read, by the service's clock; undefined without rows. */
@@ -195,12 +202,10 @@ export async function headerBalances(database: ReconcileDb, runIds: readonly str
 
 /** Replaces the listed price by the logged charge, for requests of a run without unresolved lost attempts. */
 export async function settleCharged(database: ReconcileDb, runId: string): Promise<void> {
-  const { requests, lostAnswers } = reconcileTables(database);
+  const { requests } = reconcileTables(database);
   await sql`
     update ${requests} r set points = r.charged
     where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged
       and r.state in ('planned', 'loaded', 'empty', 'quarantined', 'missing', 'failed')
-      and not exists (select from ${lostAnswers} d where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`.execute(
-    database.db,
-  );
+      and not ${hasUnknownLoss(database)}`.execute(database.db);
 }

@@ -33,6 +33,8 @@ export interface PricedOptions {
   readonly items?: (nth: number) => number;
   /** Status of the nth answer; 200 by default. Other answers are charged too, and have no items. */
   readonly status?: (nth: number) => number;
+  /** True for calls that are charged, but whose connection ends without an answer. */
+  readonly isLost?: (nth: number) => boolean;
   /** Points of the account at the start. */
   readonly points?: number;
   /** Milliseconds after the answer at which the row appears, or gets its cost. */
@@ -175,6 +177,10 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         if (shown) log.push({ row: shown, atMs: clock.now().getTime() });
         if (options.header === true) headers['x-token-points'] = String(points);
         underWay -= 1;
+        if (options.isLost?.(nth)) {
+          response.destroy();
+          return;
+        }
         if (status !== 200) {
           response.writeHead(status, { ...headers, 'retry-after': '0' }).end(JSON.stringify({ detail: 'busy' }));
           return;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
 import { readBalanceNow } from '../../src/flow/forecast/quote-syncs.ts';
+import { readBudgetUse } from '../../src/control/budget/budget-use.ts';
 import { limiterName } from '../../src/control/limiter/shared-slots.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { readCosts } from '../../src/insight/costs.ts';
@@ -192,6 +193,27 @@ describe('points', () => {
 
     const token = limiterName(service.url, SANDBOX_TOKEN);
     expect((await readBalanceNow(warehouse, token, service.clock.now())).balance?.points).toBe(990);
+  });
+
+  it('of lost answers are not verified while the log does not show which of them it charged', async () => {
+    const service = await pricedService({
+      price: () => 3,
+      isLost: (nth) => nth === 2 || nth === 3,
+      // The log has one row for the two lost answers, which never ended and has no identifier.
+      row: (row, nth) =>
+        nth === 3 ? undefined : nth === 2 ? { ...without(row), duration: null, response_status_code: null } : row,
+    });
+    const warehouse = await open();
+    const budget = { perDay: 60, tags: [] };
+
+    const run = only((await spend(service, warehouse, { budget: '{ per_day: 60 }', inputs: 4, inFlight: 2 })).summary);
+
+    expect(run.lostAnswers).toMatchObject([{ verdict: 'unknown' }, { verdict: 'unknown' }]);
+    expect(run).toMatchObject({ exitCode: 0, points: 18, unverified: { requests: 2, points: 6 } });
+    const costs = await readCosts(warehouse, undefined, service.clock.now());
+    expect(costs.verification).toMatchObject({ verifiedPoints: 12, unverifiedRequests: 2, unverifiedPoints: 6 });
+    // A later process counts them too.
+    expect(await readBudgetUse(warehouse, budget, service.clock.now())).toMatchObject([{ spent: 18 }]);
   });
 
   it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {

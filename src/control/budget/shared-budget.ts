@@ -9,6 +9,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import { periodCounter, type SpendingPeriod } from './spending-period.ts';
+import { unconfirmedPoints } from '../../ledger/log-costs.ts';
 import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 
@@ -252,9 +253,11 @@ export async function spentSince(
   const tags = tag ? JSON.stringify({ [tag.name]: tag.value }) : null;
   // While an attempt is in flight, a charge may cover only the attempts before it.
   const { rows } = await sql<{ points: string; at: string }>`
-    select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
+    select coalesce(sum(case
+        when state = 'sent' then greatest(points, charged)
+        else coalesce(charged, 0) + ${unconfirmedPoints({ ops })} end), 0) as points,
       statement_timestamp()::text as at
-    from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz
+    from ${sql.id(ops, 'requests')} r where sent_at >= ${from.toISOString()}::timestamptz
       and (${before?.toISOString() ?? null}::timestamptz is null or sent_at < ${before?.toISOString() ?? null}::timestamptz)
       and (${tags}::jsonb is null
         or run_id in (select id from ${sql.id(ops, 'runs')} where tags @> ${tags}::jsonb))`.execute(db);

@@ -63,7 +63,7 @@ export function openSpendingCap(what: string, cap: number): SpendingCap {
       return { cap, spent, left: Math.max(0, cap - spent) };
     },
     endInvocation: async (warehouse, since) => {
-      const unconfirmed = await unverifiedPoints(operationsOf(warehouse), { since }).catch(() => undefined);
+      const unconfirmed = await unverifiedPoints(warehouse, { since }).catch(() => undefined);
       // A request that counts nothing was not sent, or surely cost nothing.
       const missing = requests.filter(({ points }) => points > 0).map(({ most, points }) => Math.max(0, most - points));
       requests = [];

@@ -176,7 +176,7 @@ const UNVERIFIED_MS = 30 * DAY_MS;
 /** Returns the balance and the unverified points that the warehouse knows, without a request to the service. */
 export async function readBalanceNow(warehouse: Warehouse, token: string, now: Date) {
   const since = new Date(now.getTime() - UNVERIFIED_MS);
-  const unverified = await unverifiedPoints(operationsOf(warehouse), { since });
+  const unverified = await unverifiedPoints(warehouse, { since });
   const read = await readBalance(warehouse, token);
   const logged = await lastBalance(warehouse, read?.tokenId);
   // The log has the clock of the service, so only the times of the readings can be compared.

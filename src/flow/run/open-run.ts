@@ -99,9 +99,8 @@ export async function openRun(
     spans,
   });
   if (run.continued || lost.length > 0) await segment.settle(signal);
-  const ops = operationsOf(warehouse);
   const pointsBefore = run.continued
-    ? await retryTransient(() => pointsOfTried(ops, run.id), effects)
+    ? await retryTransient(() => pointsOfTried(warehouse, run.id), effects)
     : new Map<string, number>();
   return { ...prepared, startedAt, segment, lost, pointsBefore };
 }
