@@ -6,9 +6,8 @@ import { HeldError } from '../errors.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
 import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
-import type { Run } from './runs.ts';
+import { plannedOf, type Run } from './runs.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import type { QuotedPoints } from './summary.ts';
 
 /** What stopped a chunk before all its requests were sent. */
 export interface ChunkStop {
@@ -82,7 +81,7 @@ export async function readChunk(ops: Ops, runId: string, number: number): Promis
     .executeTakeFirst();
   if (!row) return undefined;
   const { runState, runExitCode, state, ...run } = row;
-  const quote = row.quote as QuotedPoints | null;
+  const { quote } = plannedOf(row.quote);
   return { run: { ...run, quote, continued: true, chunk: String(number) }, runState, runExitCode, state };
 }
 

@@ -56,6 +56,8 @@ export interface NewRun extends RunRequest {
 export interface ContinuedRun {
   /** The run to continue; undefined if there is none. */
   readonly run: Run | undefined;
+  /** Inputs of its plan for which nothing is requested, because stored answers cover them. */
+  readonly covered: number;
   /** Requests of abandoned runs whose answers never arrived; they may have been charged. */
   readonly lost: readonly string[];
 }
@@ -112,7 +114,7 @@ export async function continueRun(
     beforeGivingUp(run.id);
     lost.push(...(await abandonRun(ops, run.id, now)));
   }
-  if (!last) return { run: undefined, lost };
+  if (!last) return { run: undefined, covered: 0, lost };
   await ops
     .updateTable('runs')
     .set({ state: 'running', holder: request.holder, exit_code: null, ended_at: null, error: null })
@@ -124,8 +126,8 @@ export async function continueRun(
     .execute();
   const startedAt = request.now.getTime() < Date.parse(last.startedAt) ? now : last.startedAt;
   const { sync, endpoint } = request;
-  const quote = last.quote as QuotedPoints | null;
-  return { run: { ...last, sync, endpoint, startedAt, continued: true, quote }, lost };
+  const { quote, covered } = plannedOf(last.quote);
+  return { run: { ...last, sync, endpoint, startedAt, continued: true, quote }, covered, lost };
 }
 
 /** Returns the newest run of a sync that was not given up; undefined if there is none. */
@@ -194,13 +196,27 @@ export async function newestRunId(ops: Ops, sync: string): Promise<string | null
   return newest?.id ?? null;
 }
 
-/** Records the quote of a run's plan. */
-export async function setQuote(ops: Ops, runId: string, quote: QuotedPoints): Promise<void> {
+/** What the row of a run keeps of its plan beside the requests. */
+interface Planned {
+  readonly quote: QuotedPoints | null;
+  /** Inputs for which nothing is requested, because stored answers cover them. */
+  readonly covered: number;
+}
+
+/** Sets what the row of a run keeps of its plan. */
+export async function setPlanned(ops: Ops, runId: string, { quote, covered }: Planned): Promise<void> {
   await ops
     .updateTable('runs')
-    .set({ quote: JSON.stringify(quote) })
+    .set({ quote: JSON.stringify({ ...quote, covered }) })
     .where('id', '=', runId)
     .execute();
+}
+
+/** What the row of a run keeps of its plan. Rows of earlier versions do not have the covered inputs. */
+export function plannedOf(stored: unknown): Planned {
+  if (stored === null) return { quote: null, covered: 0 };
+  const { covered = 0, ...quote } = stored as QuotedPoints & { readonly covered?: number };
+  return { quote, covered };
 }
 
 /** Returns the requests that may have been charged without an answer. A killed run did not count its requests and answers. */

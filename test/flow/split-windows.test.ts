@@ -135,6 +135,23 @@ describe('a window of days', () => {
     expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
   });
 
+  it('that stored answers cover counts as planned and fresh also once its stopped run is continued', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = (names: string): string =>
+      filings(
+        `window: { from: 2026-03-02, to: 2026-03-04 }\n    max_age: 12h\n    for_each: { entity_name: [${names}] }`,
+      );
+    await scene.sync(config('AAPL'));
+    const stopped = only(await scene.sync(config('AAPL, MSFT'), { maxPoints: 0 }));
+    expect(stopped).toMatchObject({ exitCode: 6, planned: 2, fresh: 1, left: 1 });
+
+    const run = only(await scene.sync(config('AAPL, MSFT')));
+
+    expect(run).toMatchObject({ exitCode: 0, continued: true, planned: run.asked + 1, fresh: 1, quote: stopped.quote });
+    const row = `select fresh::int from sluice.sync_runs where run_id = ${run.runId}`;
+    expect(await select(scene.warehouse, row)).toEqual([{ fresh: 1 }]);
+  });
+
   it('requested completely within max_age is not requested again on the same day', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     const config = filings('window: { from: 2026-03-02, to: today }\n    max_age: 12h');

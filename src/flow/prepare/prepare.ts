@@ -94,7 +94,7 @@ export async function prepareRun(
   if (options.failed) await retryTransient(() => repeatedRuns(database, definition, options), retry);
   // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
-  const open = await retryTransaction(
+  const { run: open, covered: coveredBefore } = await retryTransaction(
     database,
     async (ops) => {
       const found = await continueRun(ops, request, otherHashes, (runId) => {
@@ -103,14 +103,14 @@ export async function prepareRun(
       });
       if (expected) assertSameRun(expected, found.run?.id);
       for (const id of found.lost) lost.add(id);
-      return found.run;
+      return found;
     },
     retry,
   );
   lost.forEach(onLost);
   if (open) {
     const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, options), retry);
-    return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, leftOut: 0, maxAgeOf };
+    return { run: open, covered: coveredBefore, reliedInputs: undefined, forgotten: 0, leftOut: 0, maxAgeOf };
   }
   const planned = { ...options, horizon: expected?.horizon };
   const plan = await retryTransient(() => planSync(warehouse, definition, planned, now), retry);

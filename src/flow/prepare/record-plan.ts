@@ -2,7 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { planChunks } from '../../ledger/chunks.ts';
 import { planRequests } from '../../ledger/requests.ts';
-import { type Run, setQuote } from '../../ledger/runs.ts';
+import { type Run, setPlanned } from '../../ledger/runs.ts';
 import type { QuotedPoints } from '../../ledger/summary.ts';
 import { ChunkPlan } from '../../plan/chunks.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
@@ -76,6 +76,6 @@ export async function recordPlan(
   if (expected && planned) assertSameRequests(expected, planned);
   if (chunks && chunks.sizes.length > 0) await planChunks(ops, run.id, chunks.sizes);
   const quote = { requests: totals.openRequests, ...totals.points(prices) };
-  await setQuote(ops, run.id, quote);
+  await setPlanned(ops, run.id, { quote, covered });
   return { quote, covered, reliedInputs, forgotten, leftOut };
 }

@@ -75,7 +75,11 @@ export const operations = {
       truncated: counter('Number of full slices that could not be split further, so more items may exist.'),
       points: nullable(numeric('Points spent: as charged by the service if known, otherwise by the price list.')),
       error: nullable(text('Reason why the run ended early; null if it did not.')),
-      quote: nullable(json<unknown>('Quote of the plan in points, made before the first request; null without one.')),
+      quote: nullable(
+        json<unknown>(
+          'Quote of the plan in points, made before the first request, and how many inputs stored answers covered; null without one.',
+        ),
+      ),
       unreadable: counter('Number of requests with an unreadable answer, including those that are no longer sent.'),
       spools: nullable(json<unknown>(SPOOLS)),
       scope: nullable(
