@@ -56,7 +56,7 @@ export interface NewRun extends RunRequest {
 export interface ContinuedRun {
   /** The run to continue; undefined if there is none. */
   readonly run: Run | undefined;
-  /** Inputs of its plan for which nothing is requested, because stored answers cover them. */
+  /** Inputs that stored answers cover, so that its plan has no requests of them. */
   readonly covered: number;
   /** Requests of abandoned runs whose answers never arrived; they may have been charged. */
   readonly lost: readonly string[];
@@ -199,7 +199,7 @@ export async function newestRunId(ops: Ops, sync: string): Promise<string | null
 /** What the row of a run keeps of its plan beside the requests. */
 interface Planned {
   readonly quote: QuotedPoints | null;
-  /** Inputs for which nothing is requested, because stored answers cover them. */
+  /** Inputs that stored answers cover, so that the plan has no requests of them. */
   readonly covered: number;
 }
 

@@ -3,7 +3,7 @@
  * interrupted. A cost that is still unknown when an invocation ends counts as the greatest possible one from then on.
  */
 import { unverifiedPoints } from '../../ledger/log-costs.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type MeteredBudget, openBudget } from './local-budget.ts';
 
 /** What counts against a cap, in points. */
