@@ -8491,7 +8491,7 @@ create table sluice_ops."runs" (
   "points" numeric,
   -- Reason why the run ended early; null if it did not.
   "error" text,
-  -- Quote of the plan in points, made before the first request; null without one.
+  -- Quote of the plan in points, made before the first request, and how many inputs stored answers covered; null without one.
   "quote" jsonb,
   -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
