@@ -90,7 +90,7 @@ eachWarehouse('runs and marks', (open) => {
 
   it('continues the newest open run of the same definition, within a day', async () => {
     const ops = operationsOf(await open());
-    expect(await continueRun(ops, request)).toEqual({ run: undefined, lost: [] });
+    expect(await continueRun(ops, request)).toEqual({ run: undefined, covered: 0, lost: [] });
     const first = await createRun(ops, request);
     const other = await createRun(ops, { ...request, sync: 'b' });
     const second = await createRun(ops, { ...request, now: hours(1) });
