@@ -32,11 +32,15 @@ export async function replaceFiles<T>(folder: string, work: (write: WriteFile) =
 }
 
 async function writePieces(folder: string, path: string, pieces: AsyncIterable<string | Uint8Array>): Promise<number> {
-  await using file = await orUnwritable(folder, () => open(path, 'wx'));
-  for await (const piece of pieces) await orUnwritable(folder, () => file.appendFile(piece));
-  // A loss of power must not leave a file with its name and without its contents.
-  await orUnwritable(folder, () => file.sync());
-  return (await file.stat()).size;
+  const file = await orUnwritable(folder, () => open(path, 'wx'));
+  try {
+    for await (const piece of pieces) await orUnwritable(folder, () => file.appendFile(piece));
+    // A loss of power must not leave a file with its name and without its contents.
+    await orUnwritable(folder, () => file.sync());
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
 }
 
 /** Throws if the path is a folder, which a file cannot replace. */

@@ -111,9 +111,7 @@ const RUNNING_MS = 3_600_000;
 export async function pointsOfTried(database: LedgerDb, runId: string): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ id: string; points: string }>`
     select r.id::text as id, ${knownPoints(database)} as points from ${requestsOf(database)} r
-    where r.run_id = ${runId} and r.attempts > 0 and r.state = ${anyText(UNSETTLED_STATES)}`.execute(
-    database.db,
-  );
+    where r.run_id = ${runId} and r.attempts > 0 and r.state = ${anyText(UNSETTLED_STATES)}`.execute(database.db);
   return new Map(rows.map(({ id, points }) => [id, Number(points)]));
 }
 

@@ -68,7 +68,7 @@ it('a meter reads as many pages as the calls since the last reading fill, and co
   for (let id = 1; id <= CALLS; id += 1) {
     const ticket = await meter.enter(signal);
     if (!ticket || !('claim' in ticket)) throw new Error('no ticket');
-    await ticket.claim({ id: String(id), attempts: 0 }, { points: 1, release: none, charge: none });
+    await ticket.claim({ id: String(id), attempts: 0 }, { points: 1, add: none });
     ticket.answered(ANSWERED);
     ticket.settle(1);
   }

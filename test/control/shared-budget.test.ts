@@ -169,17 +169,17 @@ eachWarehouse('a shared limit', (open, kind) => {
       },
     );
     const together = await Promise.all(Array.from({ length: 20 }, () => guard.reserve(1)));
-    expect(together.every((it) => 'release' in it)).toBe(true);
+    expect(together.every((it) => 'add' in it)).toBe(true);
     expect(await counted(warehouse)).toMatchObject({ [periodCounter(PERIOD)]: 20 });
     // The first call does not wait for the others. Each statement is preceded by a look at the limits.
     expect(statements).toBe(4);
 
     const rest = await Promise.all(Array.from({ length: 6 }, () => guard.reserve(2)));
-    expect(rest.filter((it) => 'release' in it).length).toBe(5);
-    expect(rest.filter((it) => !('release' in it))).toEqual([{ what: 'the day', points: 30, spent: 30 }]);
+    expect(rest.filter((it) => 'add' in it).length).toBe(5);
+    expect(rest.filter((it) => !('add' in it))).toEqual([{ what: 'the day', points: 30, spent: 30 }]);
 
     statements = 0;
-    await Promise.all(together.map((it) => ('release' in it ? it.release(1) : undefined)));
+    await Promise.all(together.flatMap((it) => ('add' in it ? [it.add(-1)] : [])));
     expect(await counted(warehouse)).toMatchObject({ [periodCounter(PERIOD)]: 10 });
     expect(statements).toBe(2);
   });

@@ -97,7 +97,7 @@ export class MeteredCalls {
     return [...this.#calls.values()].reduce((first, { sentMs }) => Math.min(first, sentMs), this.#it.now().getTime());
   }
 
-  /** Stops waiting for the rows of these calls, until the next reading is asked to look for them again. */
+  /** Stops waiting for the rows of these calls, until `expectRows` looks for them again. */
   giveUp(calls: readonly MeteredCall[]): void {
     for (const call of calls) {
       if (call.inFlight > 0) continue;

@@ -103,6 +103,8 @@ const OTHER_TABLES = /^(?:3F000|42P01|42703|42P10)$/;
 
 /** A database error as an error that the user can act on. Any other error is returned unchanged. */
 export function toUserError(error: unknown): unknown {
+  // The clean-up after an error may fail for the same reason, so the first error is the one to report.
+  if (error instanceof SuppressedError) return toUserError(error.suppressed);
   if (error instanceof SluiceError || !(error instanceof Error)) return error;
   const code = errorCode(error) ?? '';
   const message = `the database could not be used: ${error.message}`;

@@ -7,7 +7,11 @@ export async function writeDurably(
   parts: readonly (string | Uint8Array)[],
   flag: 'w' | 'wx',
 ): Promise<void> {
-  await using file = await open(path, flag, 0o600);
-  for (const part of parts) await file.writeFile(part);
-  await file.sync();
+  const file = await open(path, flag, 0o600);
+  try {
+    for (const part of parts) await file.writeFile(part);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
