@@ -1,5 +1,5 @@
 /** What the request log shows about single requests: their cost and token, and where the log ends. */
-import { type RawBuilder, sql } from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { anyBigint, anyText, arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
@@ -9,7 +9,11 @@ import { quoted } from '../warehouse/sql/identifiers.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
-type LedgerDb = Pick<ReconcileDb, 'db' | 'ops'>;
+interface LedgerDb {
+  /** The connection, or the transaction in which the caller is. */
+  readonly db: QueryExecutorProvider;
+  readonly ops: string;
+}
 
 const requestsOf = ({ ops }: Pick<ReconcileDb, 'ops'>) => sql.table(`${ops}.requests`);
 

@@ -73,6 +73,7 @@ export async function concludeRun(
   if (paging.by === 'cursor' && end.state === 'complete') await removeReadGaps(ops, input.run.sync, input.run.id);
   const at = effects.now();
   await endRun(ops, input.run.id, { ...end, at }, totals);
+  const ledger = { db: ops, ops: warehouse.ops };
   return {
     sync: input.definition.name,
     endpoint: input.definition.endpoint.name,
@@ -80,8 +81,8 @@ export async function concludeRun(
     continued: input.run.continued,
     ...totals,
     ...end,
-    ...(input.run.continued && { pointsNow: await pointsSentSince(warehouse, input.run.id, input) }),
-    ...(input.isLimited && { unverified: await unverifiedPoints(warehouse, { runId: input.run.id }) }),
+    ...(input.run.continued && { pointsNow: await pointsSentSince(ledger, input.run.id, input) }),
+    ...(input.isLimited && { unverified: await unverifiedPoints(ledger, { runId: input.run.id }) }),
     ...(earlier > 0 && { earlierTruncated: earlier }),
     ...limitSummary(input.limit, skipped),
     quote: input.run.quote,
