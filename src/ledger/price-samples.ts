@@ -16,7 +16,7 @@ import type { Ops } from '../warehouse/connect/operations-db.ts';
 const SAMPLES = 1000;
 /** Newest log rows of all endpoints that are searched, since the log has no index on the endpoint. */
 const LOOKED_AT = 50_000;
-/** If an endpoint is rare among them, its last runs lead to further rows, with some requests of each. */
+/** Further samples are of the endpoint's last runs: of their first requests that were sent, and of the last answers of their syncs. */
 const RUNS = 10;
 const REQUESTS_EACH = 200;
 /** Requests of a run, and answers of a sync, that are searched: a plan may hold a million requests that were never sent. */
@@ -50,8 +50,8 @@ export async function readSamples(
       order by started_at desc limit ${SAMPLES}
     ), last_runs as (
       select id, sync from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}
-    ), rare as (
-      select f.*
+    ), first_sent as (
+      select q.id
       from last_runs r
       cross join lateral (
         -- For one large run, the planner would read the requests of all runs in their order; this order has one index only.
@@ -59,20 +59,26 @@ export async function readSamples(
           select id, sent_at from ${requests} where run_id between r.id and r.id order by run_id, id limit ${SEARCHED_EACH}
         ) q where sent_at is not null limit ${REQUESTS_EACH}
       ) q
+    ), last_answered as (
+      select a.request_id as id
+      from (select distinct sync from last_runs) s
+      cross join lateral (
+        select request_id from ${answers}
+        where sync = s.sync and endpoint = ${name} order by received_at desc limit ${SEARCHED_EACH}
+      ) a
+    ), rare as (
+      select f.*
+      from first_sent q
       cross join lateral (select log_id from ${matches} where request_id = q.id and match_kind <> 'ambiguous' limit 1) m
       cross join lateral (select ${columns} from ${log} where id = m.log_id limit 1) f
       where (select count(*) from recent) < ${SAMPLES}
     ), ledger as (
-      -- Rows that a run read only to check its points have left the log again; the ledger keeps what they charged. The
-      -- answers lead to the newest requests of a run, whose later requests may only be planned.
+      -- Rows that a run read only to check its points have left the log again; the ledger keeps what they charged.
       select q.id::text as id, q.sent_at as started_at, q.charged as cost, true as is_paid, a.status,
         a.received as returned, q.body ->> 'count' as asked, q.sync = ${sync} as is_own
-      from (select distinct sync from last_runs) s
-      cross join lateral (
-        select id, request_id, status, received from ${answers}
-        where sync = s.sync and endpoint = ${name} order by received_at desc limit ${SEARCHED_EACH}
-      ) a
-      join ${requests} q on q.id = a.request_id and q.answer_id = a.id
+      from (select id from first_sent union select id from last_answered) k
+      join ${requests} q on q.id = k.id
+      join ${answers} a on a.id = q.answer_id
       where q.charged is not null and q.attempts = 1
         and not exists (select from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = q.id)
     ), logged as (

@@ -1,5 +1,5 @@
 /** The files of `--output`: complete, or as they were before, at the place that the path names. */
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -25,6 +25,16 @@ describe('an output file', () => {
     await write(path, 'new');
     expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['new', 0o662]);
     expect(await readdir(folder)).toEqual(['report.html']);
+  });
+
+  it('of another owner stays theirs', async () => {
+    const path = join(folder, 'report.html');
+    await writeFile(path, 'earlier');
+    // Only root may give files away.
+    const owner = process.getuid?.() === 0 ? 65_534 : (await stat(path)).uid;
+    await chown(path, owner, -1);
+    await write(path, 'new');
+    expect([await readFile(path, 'utf8'), (await stat(path)).uid]).toEqual(['new', owner]);
   });
 
   it('never has a part of its content for a reader', async () => {

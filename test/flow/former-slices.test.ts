@@ -85,8 +85,10 @@ it('a lower bound of an input remains if only a query says which inputs the sync
 
 it('a lower bound of a remainder ends when the sync splits it by more forms, and remains if it does not', async () => {
   const forms = ['10-K', '10-K', '8-K', '8-K', '8-K', '10-Q', '10-Q', '10-Q'];
+  let isDenied = false;
   const scene = await sceneIn(await open(), {
     respond: ({ body }) => {
+      if (isDenied) return { status: 412, body: { detail: 'no such entity' } };
       const { count, forms: wanted = [] } = body as { count: number; forms?: readonly string[] };
       const named = wanted.filter((form) => !form.startsWith('-'));
       const items = forms.flatMap((form, at) =>
@@ -105,8 +107,19 @@ it('a lower bound of a remainder ends when the sync splits it by more forms, and
   expect(await boundsIn(scene)).toEqual(remainder);
   await scene.sync(splitBy('10-K', 'accept: { rejects: 100% }'));
   expect(await boundsIn(scene)).toEqual(remainder);
-  await scene.sync(splitBy('10-K, 8-K'));
+  // Nothing of the parts is read if the service denies the company, or if the run requests a part of the sync only.
+  isDenied = true;
+  await scene.sync(splitBy('10-K, 8-K'), { refresh: true });
+  expect(await boundsIn(scene)).toEqual(remainder);
+  isDenied = false;
+  await scene.sync(splitBy('10-K, 8-K'), { limit: 0 });
+  expect(await boundsIn(scene)).toEqual(remainder);
+  await scene.sync(splitBy('10-K, 8-K'), { refresh: true });
   expect(await boundsIn(scene)).toEqual([]);
+  isDenied = true;
+  await scene.sync(splitBy('10-K, 8-K'), { refresh: true });
+  expect(await boundsIn(scene)).toEqual([]);
+  isDenied = false;
   await scene.sync(splitBy('10-K'));
   expect(await boundsIn(scene)).toEqual(remainder);
 });

@@ -140,6 +140,20 @@ anyWarehouse('samples of the request log', (open) => {
     expect(await readSamples(warehouse, education, 'schools')).toMatchObject([{ points: 7, asked: 100, isOwn: true }]);
   });
 
+  it('of a run whose log rows have left the log stay, however many answers came after it without a charge', async () => {
+    const warehouse = await open();
+    const [charged = ''] = await sentBy(warehouse, 'people', search, [10]);
+    const [later = ''] = await sentBy(warehouse, 'people', search, [20]);
+    await sql`insert into sluice_ops.answers (request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, body, encoding, sha256, bytes, loaded_at, received)
+      select q.id, q.run_id, q.sync, q.endpoint, q.request_key, now() + n * interval '1 second', 1, 200, '{}', '', 'gzip', md5('a'), 0, now(), 1
+      from sluice_ops.requests q, generate_series(1, case when q.id = ${later} then 6000 else 1 end) n`.execute(
+      warehouse.db,
+    );
+    await sql`update sluice_ops.requests q set charged = case when q.id = ${charged} then 3 end,
+      answer_id = (select max(a.id) from sluice_ops.answers a where a.request_id = q.id)`.execute(warehouse.db);
+    expect(await readSamples(warehouse, search, 'people')).toMatchObject([{ points: 3, asked: 10, isOwn: true }]);
+  });
+
   it('do not take longer for a large plan: its requests that were not sent yet are not read', async () => {
     const warehouse = await open();
     for (const counts of [[1], [2], [3]]) await sentBy(warehouse, 'schools', education, counts);

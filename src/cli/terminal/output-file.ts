@@ -1,6 +1,7 @@
 /** Writes the output files of commands. */
 import { randomUUID } from 'node:crypto';
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { access, constants, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { whyUnwritable } from '../../text/unwritable.ts';
@@ -30,8 +31,8 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
   }
 }
 
-/** Codes of a folder that takes no other file, or of a file that is a mount of its own, although the file can be written. */
-const REFUSES_ANOTHER_FILE: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'EBUSY'];
+/** Codes of a folder that takes no other file of this owner, or of a file that is a mount of its own, although the file can be written. */
+const REFUSES_ANOTHER_FILE: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENAMETOOLONG'];
 
 /** The path has the earlier content or the new one, never a part: also on a full disk, and if the process is killed. */
 async function replaceFile(path: string, content: string): Promise<void> {
@@ -39,9 +40,11 @@ async function replaceFile(path: string, content: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
   // A pipe or a device is written as it is.
   if (found?.isFile() === false) return writeFile(target, content);
-  const unfinished = `${target}.${randomUUID()}.partial`;
+  // A file that must not be written is not replaced either.
+  if (found) await access(target, constants.W_OK);
+  const unfinished = `${target}.${randomUUID().slice(0, 8)}.partial`;
   try {
-    await createFile(unfinished, content, found?.mode);
+    await createFile(unfinished, content, found);
     await rename(unfinished, target);
   } catch (error) {
     await rm(unfinished, { force: true });
@@ -51,10 +54,14 @@ async function replaceFile(path: string, content: string): Promise<void> {
 }
 
 /** Writes a file that must not exist; after an error, such as a full disk, it does not exist either. */
-async function createFile(path: string, content: string, mode?: number): Promise<void> {
+async function createFile(path: string, content: string, like?: Stats): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    if (mode !== undefined) await file.chmod(mode);
+    if (like) {
+      // The owner first, because a change of it may remove permissions.
+      await file.chown(like.uid, like.gid);
+      await file.chmod(like.mode);
+    }
     await file.writeFile(content);
   } catch (error) {
     await rm(path, { force: true });

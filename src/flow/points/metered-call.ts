@@ -18,6 +18,8 @@ export interface MeteredCall {
   readonly id: string;
   /** When its first attempt in this process was about to be sent. */
   readonly sentMs: number;
+  /** Its place among the calls of this process. */
+  readonly place: number;
   /** What the log had for it before: charged points, and rows. */
   readonly before: { readonly points: number; readonly rows: number };
   /** Rows that the log had for it before its last attempt. */
@@ -42,9 +44,8 @@ export interface MeteredCall {
 }
 
 /** Creates a call before its first attempt in this process. */
-export const newCall = (id: string, sentMs: number, before: MeteredCall['before']): MeteredCall => ({
-  id,
-  sentMs,
+export const newCall = ({ before, ...call }: Pick<MeteredCall, 'id' | 'sentMs' | 'place' | 'before'>): MeteredCall => ({
+  ...call,
   before,
   rowsBefore: before.rows,
   ended: [],

@@ -15,6 +15,7 @@ import {
   shownCost,
 } from './metered-call.ts';
 import { WaitingCalls } from './waiting-calls.ts';
+import { ROWS_BEYOND_CALLS } from '../run/read-request-log.ts';
 import { balanceIn, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
@@ -43,6 +44,8 @@ export class MeteredCalls {
   /** The ratio of the costs in the last reading to the expected costs; at least 1. */
   #ratio = 1;
   #corrections = 0;
+  /** Calls so far. */
+  #begun = 0;
   #headers: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
   /** Answers that arrive while a balance is counted wait for the next one, which counts what allows least. */
@@ -93,8 +96,16 @@ export class MeteredCalls {
     return reserved + this.#waiting.counted();
   }
 
-  firstSentMs(): number {
-    return [...this.#calls.values()].reduce((first, { sentMs }) => Math.min(first, sentMs), this.#it.now().getTime());
+  /** Where a reading must begin to show the rows of all calls that it looks for, and how many calls there were since then. */
+  toRead(): { readonly fromMs: number; readonly calls: number } {
+    let [fromMs, place] = [this.#it.now().getTime(), this.#begun];
+    for (const call of this.#calls.values()) {
+      // Otherwise a call without a row would make each later reading begin at it.
+      if (call.isGivenUp && this.#begun - call.place > ROWS_BEYOND_CALLS) continue;
+      fromMs = Math.min(fromMs, call.sentMs);
+      place = Math.min(place, call.place);
+    }
+    return { fromMs, calls: this.#begun - place };
   }
 
   /** Stops waiting for the rows of these calls, until `expectRows` looks for them again. */
@@ -183,7 +194,7 @@ export class MeteredCalls {
         const { call, reserved } = state;
         this.#open.delete(ticket);
         call.inFlight -= 1;
-        state = { is: 'answered', call, attempt: this.#count(call, outcome, reserved) };
+        state = { is: 'answered', call, attempt: this.#countEnded(call, outcome, reserved) };
         this.#recount(call);
         this.#noteBalance(outcome, ticket);
         this.announceChange();
@@ -214,7 +225,9 @@ export class MeteredCalls {
     const logged = isAgain ? (await this.#it.logReader.costs([id])).get(id) : undefined;
     const rows = logged?.rows ?? 0;
     const points = this.#confirmed.get(id) ?? logged?.charged ?? 0;
-    const call = this.#calls.get(id) ?? newCall(id, this.#it.now().getTime(), { points, rows });
+    const sentMs = this.#it.now().getTime();
+    this.#begun += 1;
+    const call = this.#calls.get(id) ?? newCall({ id, sentMs, place: this.#begun, before: { points, rows } });
     this.#calls.set(id, call);
     call.rowsBefore = rows;
     call.inFlight += 1;
@@ -247,7 +260,7 @@ export class MeteredCalls {
   }
 
   /** Counts an ended attempt with the points reserved for it. */
-  #count(call: MeteredCall, outcome: Outcome, reserved: Reserved): EndedAttempt {
+  #countEnded(call: MeteredCall, outcome: Outcome, reserved: Reserved): EndedAttempt {
     const attempt = { reserved, kind: outcome.kind, counted: reserved.points, isRefused: false };
     call.ended.push(attempt);
     if (outcome.kind === 'unknown') call.lost += 1;
@@ -265,7 +278,8 @@ export class MeteredCalls {
     const left = outcome.kind === 'answered' ? balanceIn(outcome.headers['x-token-points']) : undefined;
     if (!this.#it.budget.balance || left === undefined) return;
     this.showsBalance = true;
-    this.#headers = Promise.all([this.#headers, this.#lowerTogether({ left, ticket })]);
+    // A result would hold those of all headers before.
+    this.#headers = Promise.all([this.#headers, this.#lowerTogether({ left, ticket })]).then(() => undefined);
   }
 
   #forgetIfFree(call: MeteredCall): void {

@@ -220,8 +220,9 @@ export class TruePointsMeter implements PointsMeter {
 
   async #read(isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> {
     const { budget, logReader } = this.#it;
-    const pages = isFirst && !budget.balance ? 1 : pagesWith(this.#calls.ids().length);
-    const { outcome, points } = await logReader.read(this.#calls.firstSentMs(), pages, signal);
+    const { fromMs, calls } = this.#calls.toRead();
+    const pages = isFirst && !budget.balance ? 1 : pagesWith(calls);
+    const { outcome, points } = await logReader.read(fromMs, pages, signal);
     await budget.add(points);
     return outcome;
   }

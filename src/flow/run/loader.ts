@@ -111,12 +111,17 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
     exclusively,
     loadWaiting: async () => {
       const unloaded = await retryTransient(() => unloadedAnswers(ops, sync, context.run), context);
-      await allOf(unloaded.map(({ id, bytes }) => load({ answerId: id, bytes })));
+      // Results hold the bodies of the answers, so they are not kept until all are loaded.
+      await allOf(
+        unloaded.map(async ({ id, bytes }) => {
+          await load({ answerId: id, bytes });
+        }),
+      );
       const rows = await retryTransient(() => answersToServe(context, ops, served), context);
       await allOf(
-        rows.map(({ answer_id: answerId, bytes, request_key: requestKey, body: request }) =>
-          load({ answerId, bytes: Number(bytes), target: { sync, identity: { requestKey, request } } }),
-        ),
+        rows.map(async ({ answer_id: answerId, bytes, request_key: requestKey, body: request }) => {
+          await load({ answerId, bytes: Number(bytes), target: { sync, identity: { requestKey, request } } });
+        }),
       );
       served = rows.at(-1)?.id ?? served;
       return unloaded.length + rows.length;
@@ -126,7 +131,7 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
 }
 
 /** Waits for all promises, even if one rejects; throws the first error. */
-async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
   for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
 }
 

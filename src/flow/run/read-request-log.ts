@@ -61,7 +61,10 @@ const PAGE = 100;
 /** Most pages of one range; the rows beyond are worth less than the time to read them. */
 export const MOST_PAGES = 50;
 
-/** The most pages of a range that has the rows of this many calls, and of other programs. */
+/** Rows of a range beside those of the calls that the read is for, such as rows of other programs. */
+export const ROWS_BEYOND_CALLS = MOST_PAGES * PAGE;
+
+/** The most pages of a range that has the rows of this many calls, and others. */
 export const pagesWith = (calls: number): number => MOST_PAGES + Math.ceil(calls / PAGE);
 /**
  * A log read has no timeout of its own, and it delays a run that already lost an answer. The client adds its margin.

@@ -63,22 +63,26 @@ async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
     .where('c.reason', '=', FAILED_PART)
     .where('c.run_id', '<', id)
     .whereRef('q.id', '=', 'c.request_id')
-    .where((eb) => {
-      const ofInput = eb
-        .selectFrom('requests as r')
-        .select('r.id')
-        .where('r.run_id', '=', id)
-        .whereRef('r.input', '=', 'q.input');
-      const unread = ofInput.where((r) => r.or([r('r.state', 'not in', READ), isDenied()])).where(eb.not(isSplit('r')));
-      // Other runs of a part of the sync may leave out the failed part.
-      const complete = eb
-        .selectFrom('runs as u')
-        .select('u.id')
-        .where('u.id', '=', id)
-        .where((run) => run.or([run('u.scope', 'is', null), run('u.scope', '=', 'failed')]));
-      return eb.and([eb.exists(complete), eb.exists(ofInput), notExists(unread)]);
-    })
+    .where(hasReadInput(id))
     .execute();
+}
+
+/** A condition on a request `q` of an earlier run: this run read its input without a failure, and requested all of it. */
+export function hasReadInput(runId: string): Expression<SqlBool> {
+  const eb = expressionBuilder<OpsDatabase & { q: OpsDatabase['requests'] }, 'q'>();
+  const ofInput = eb
+    .selectFrom('requests as r')
+    .select('r.id')
+    .where('r.run_id', '=', runId)
+    .whereRef('r.input', '=', 'q.input');
+  const unread = ofInput.where((r) => r.or([r('r.state', 'not in', READ), isDenied()])).where(eb.not(isSplit('r')));
+  // Other runs of a part of the sync may leave out requests of the input.
+  const complete = eb
+    .selectFrom('runs as u')
+    .select('u.id')
+    .where('u.id', '=', runId)
+    .where((run) => run.or([run('u.scope', 'is', null), run('u.scope', '=', 'failed')]));
+  return eb.and([eb.exists(complete), eb.exists(ofInput), notExists(unread)]);
 }
 
 /** States of requests whose answer is known. An unreadable answer has a slice of its own. */

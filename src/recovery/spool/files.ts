@@ -181,9 +181,11 @@ async function closeToOthers(folder: string): Promise<void> {
   if ((mode & 0o022) !== 0) throw new Error('other users can write to it, and it holds files that are no answers');
 }
 
-/** A new disk has the folder lost+found. */
+/** Another process may be writing the marker. A new disk has the folder lost+found. */
 const isOfSpool = (file: string): boolean =>
-  [MARKER, RESERVE, 'lost+found'].includes(file) || [WAITS, UNFINISHED, ASIDE].some((it) => file.endsWith(it));
+  [RESERVE, 'lost+found'].includes(file) ||
+  file.startsWith(MARKER) ||
+  [WAITS, UNFINISHED, ASIDE].some((it) => file.endsWith(it));
 
 /** Random bytes, since a compressing file system would reserve no space for others. */
 async function makeReserve(folder: string): Promise<void> {
