@@ -6,6 +6,7 @@ import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { UnverifiedPoints } from './summary.ts';
 import { hasDied } from '../warehouse/schema/views/sync-columns.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
+import type { RunScope } from './run-scope.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
@@ -202,12 +203,13 @@ export async function headerBalances(database: ReconcileDb, runIds: readonly str
   return rows.map(({ points }) => points);
 }
 
-/** Replaces the listed price by the logged charge, for requests of a run without unresolved lost attempts. */
-export async function settleCharged(database: ReconcileDb, runId: string): Promise<void> {
+/** Replaces the listed price by the logged charge, for requests of a run or chunk without unresolved lost attempts. */
+export async function settleCharged(database: ReconcileDb, { id, chunk }: RunScope): Promise<void> {
   const { requests } = reconcileTables(database);
+  const ofChunk = chunk === undefined ? sql`true` : sql`r.chunk = ${chunk}`;
   await sql`
     update ${requests} r set points = r.charged
-    where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged
+    where r.run_id = ${id} and ${ofChunk} and r.charged is not null and r.points is distinct from r.charged
       and r.state in ('planned', 'loaded', 'empty', 'quarantined', 'missing', 'failed')
       and not ${hasUnknownLoss(database)}`.execute(database.db);
 }

@@ -5,6 +5,7 @@ import { HeldError } from '../../src/errors.ts';
 import type { ChunkResult } from '../../src/flow/run/chunk.ts';
 import { acquireLease, REBUILD_LEASE } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
 import { disturbedAt, dyingAt, expireLeases, STEP } from './crash.ts';
@@ -61,6 +62,23 @@ it('a shared run is over for a worker that read a chunk before its end: no lease
   expect(await select(scene.warehouse, "select name from sluice_ops.leases where name like 'chunk:%'")).toEqual([]);
   expect(scene.arrived()).toEqual([]);
   expect(await work(orders[1])).toEqual({ as: 'void' });
+});
+
+it('a worker reads the inputs of a shared run once, whatever the number of its chunks', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const query = `select 'n' || n as "group" from generate_series(1, ${REQUESTS}) n`;
+  const yaml = config().replace(/for_each: .*/, `for_each: { group: { query: ${JSON.stringify(query)} } }`);
+  const { orders, workAll } = await shared(scene, yaml);
+  let queries = 0;
+  const counting = {
+    ...scene.warehouse,
+    session: (...given: Parameters<Warehouse['session']>) => {
+      queries += 1;
+      return scene.warehouse.session(...given);
+    },
+  } as Warehouse;
+  expect((await workAll(counting)).at(-1)).toMatchObject({ as: 'concluded', exitCode: 0 });
+  expect([orders.length, queries]).toEqual([3, 1]);
 });
 
 it('a shared run keeps to a limit in points over all its chunks', async () => {

@@ -34,6 +34,8 @@ export interface Shared {
   readonly orders: readonly ChunkOrder[];
   /** Carries out a chunk as a worker of its own would. */
   readonly work: (order: ChunkOrder | undefined, as?: WorkAs) => Promise<ChunkResult>;
+  /** Carries out all chunks as one worker would. */
+  readonly workAll: (warehouse?: Warehouse) => Promise<ChunkResult[]>;
 }
 
 /** A run of the only sync, prepared, in another warehouse's stead where one is given, and handed over in chunks. */
@@ -79,6 +81,13 @@ export async function shared(
   expect(ended).toBe('shared');
   return {
     orders,
+    workAll: async (warehouse = scene.warehouse) => {
+      const worker = await invocation(warehouse);
+      const ends: ChunkResult[] = [];
+      for (const order of orders) ends.push(await executeChunk(worker, definition, order, signal));
+      await worker.close();
+      return ends;
+    },
     work: async (order, { warehouse = scene.warehouse, yaml: ownYaml = yaml } = {}) => {
       if (!order) throw new Error('no such chunk');
       const its = await readConfig(ownYaml);

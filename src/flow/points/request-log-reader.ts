@@ -192,7 +192,7 @@ export class RequestLogReader {
   async end(): Promise<void> {
     const { warehouse, run } = this.#context;
     if (this.#reads.length === 0 && !run.continued) return;
-    await this.#retry(() => settleCharged(warehouse, run.id));
+    await this.#retry(() => settleCharged(warehouse, run));
     await this.#retry(() => warehouse.db.transaction().execute((db) => deleteReadRows(this.#context, db)));
   }
 

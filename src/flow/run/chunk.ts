@@ -40,7 +40,7 @@ import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
 import type { Invocation } from './invocation.ts';
 import { chunkBudget, sharedRunCounter } from '../../control/budget/budget.ts';
 import { refreshHash } from '../prepare/plan-hash.ts';
-import { rereadMaxAges } from '../prepare/plan-sync.ts';
+import { agesOfSharedRun } from '../prepare/ages-of-shared-run.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { openSegment } from './segment.ts';
 import type { ChunkOrder } from './share-run.ts';
@@ -158,7 +158,7 @@ async function executeSegment(
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
     prices: await retryTransient(() => readPrices(warehouse, config, definition), effects),
-    maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
+    maxAgeOf: await agesOfSharedRun(invocation, definition, run),
     lost: [],
     // Autovacuum of the server refreshes statistics meanwhile.
     rowCounter: NO_ROW_COUNTER,
