@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { disturbedAt, STEP } from '../flow/crash.ts';
-import { door } from './limiter-calls.ts';
+import { door, until } from './limiter-calls.ts';
 import { select, states } from '../flow/rows.ts';
 import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
@@ -10,6 +10,9 @@ const GROUPS = '\n  groups: { endpoint: pronet.group, for_each: { group: ["1001"
 const USERS = '\n  users: { endpoint: microblog.user, request: { user: acme_labs } }';
 const config = (sync: string, settings: Readonly<Record<string, number>> = {}): string =>
   `${service(settings)}\nsyncs:${sync}\n`;
+
+/** A slot that is not given back is free after this time. */
+const EXPIRES = '12 seconds';
 
 /** Slots that no other process can have now. */
 async function held({ warehouse }: Scene): Promise<number | undefined> {
@@ -20,10 +23,20 @@ async function held({ warehouse }: Scene): Promise<number | undefined> {
   return row?.n;
 }
 
-/** Sooner than a slot runs out by itself. */
-async function isFreeSoon(scene: Scene): Promise<boolean> {
-  for (let looks = 0; looks < 300; looks += 1) if ((await held(scene)) === 0) return true;
-  return false;
+/** The moment by the clock of the database. */
+async function momentOf({ warehouse }: Scene): Promise<string> {
+  const [row] = await select<{ at: string }>(warehouse, 'select clock_timestamp()::text as at');
+  return String(row?.at);
+}
+
+/** Waits until no slot is held. True if none ran out by itself, that is later than `EXPIRES` after it was taken. */
+async function areGivenBack(scene: Scene, before: string): Promise<boolean> {
+  await until(async () => (await held(scene)) === 0);
+  const [row] = await select<{ sooner: boolean }>(
+    scene.warehouse,
+    `select bool_and(expires_at < timestamptz '${before}' + interval '${EXPIRES}') as sooner from sluice_ops.limiter_slots`,
+  );
+  return row?.sooner === true;
 }
 
 describe('with one slot for the token, another process', () => {
@@ -34,6 +47,7 @@ describe('with one slot for the token, another process', () => {
     const scene = await sceneIn(await open(), {
       faults: [{ on: { nth: 1 }, do: { kind: 'status', status: 503, headers: { 'retry-after': '30' } } }],
     });
+    const before = await momentOf(scene);
     const first = scene.sync(config(GROUPS), {
       sleep: async (ms, signal, beside) => {
         if (ms >= 30_000) {
@@ -44,7 +58,7 @@ describe('with one slot for the token, another process', () => {
       },
     });
     await waiting.opened;
-    expect(await isFreeSoon(scene)).toBe(true);
+    expect(await areGivenBack(scene, before)).toBe(true);
     expect(only(await scene.sync(config(USERS)))).toMatchObject({ exitCode: 0, answers: 1 });
     go.open();
     expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });

@@ -1,11 +1,11 @@
 /** Eight processes on one limiter: never more calls than allowed, never faster than allowed, and a killed one gives its slot back. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { builtProgram } from '../support/built.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
+import { until } from './limiter-calls.ts';
 import type { GateCall, GateOrder } from './limiter-process.ts';
 
 const built = await builtProgram();
@@ -22,20 +22,29 @@ async function migratedDatabase(): Promise<string> {
   return database.url;
 }
 
-function started(order: GateOrder): { readonly child: ChildProcess; readonly calls: Promise<readonly GateCall[]> } {
+interface Started {
+  readonly child: ChildProcess;
+  /** The words that it has sent. Two that arrive at the same moment would be one for whoever waits for the next one. */
+  readonly words: ReadonlySet<unknown>;
+  readonly calls: Promise<readonly GateCall[]>;
+}
+
+function started(order: GateOrder): Started {
   const child = fork(built.pathOf('test/control/limiter-process.ts'), [JSON.stringify(order)], {
     execArgv: [],
     env: built.env,
   });
   onTestFinished(() => void child.kill('SIGKILL'));
+  const words = new Set<unknown>();
   const calls = new Promise<readonly GateCall[]>((resolve, reject) => {
     child.on('message', (message) => {
+      words.add(message);
       if (typeof message === 'object') resolve((message as { calls: GateCall[] }).calls);
     });
     child.on('exit', () => reject(new Error('it ended without a word')));
   });
   calls.catch(() => undefined);
-  return { child, calls };
+  return { child, words, calls };
 }
 
 /** The greatest number of concurrent calls. */
@@ -60,9 +69,9 @@ it('the limit holds over eight processes, of which one is killed', async () => {
   const order = { warehouseUrl, inFlight: IN_FLIGHT, perSecond: PER_SECOND, forMs: FOR_MS, callMs: 100, callers: 2 };
   // It has a call in flight when it is killed.
   const victim = started({ ...order, callMs: 3_600_000, callers: 1 });
-  for (let event: unknown; event !== 'started'; ) [event] = await once(victim.child, 'message');
+  await until(() => victim.words.has('started'));
   const others = Array.from({ length: 7 }, () => started(order));
-  await Promise.all(others.map(({ child }) => once(child, 'message')));
+  await until(() => others.every(({ words }) => words.has('ready')));
   await wait(1000);
   victim.child.kill('SIGKILL');
   const killedMs = Date.now();
