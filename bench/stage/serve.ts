@@ -2,13 +2,14 @@
  * The service as a process of its own. It prepares every answer before the first request, so that serving costs little, and
  * exits when its input ends. `GET /bench/span` returns the times of requests and answers, and resets them.
  */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endpointNamed } from '../../src/service/catalog.ts';
+import { requestLog } from '../../src/sandbox/request-log.ts';
 import { LOG_PATH } from '../../src/service/request-log/request-log.ts';
 import { latenciesOf } from './latency.ts';
-import { openRequestLog } from './request-log.ts';
 import type { ServeOptions, Span } from './service.ts';
 import { workloadOf } from './workload.ts';
 
@@ -26,7 +27,7 @@ const bodies = Array.from({ length: answers }, (_, at) => Buffer.from(JSON.strin
 const indexByInput = new Map(bodies.map((_, at) => [JSON.stringify(workload.wire(workload.input(at))), at]));
 const latencies = latency ? latenciesOf(latency, answers) : undefined;
 
-const log = openRequestLog();
+const log = requestLog(randomUUID(), 'descending', 'exclusive');
 let span = emptySpan();
 
 function emptySpan(): { firstAt: number; lastAt: number; tookMs: number[]; requests: number; peak: number } {
@@ -45,7 +46,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return;
   }
   if (request.method === 'GET' && request.url?.startsWith(LOG_PATH)) {
-    const rows = log.rows(new URL(request.url, 'http://service'));
+    const query = new URL(request.url, 'http://service').searchParams;
+    const [start_time, end_time, cursor] = ['start_time', 'end_time', 'cursor'].map((name) => query.get(name));
+    const rows = log.list({ start_time, end_time, cursor, limit: Number(query.get('limit')) });
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rows));
     return;
   }
@@ -58,7 +61,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.writeHead(404).end();
     return;
   }
-  if (keepsLog) log.add(request.url ?? '', request.headers['x-request-id']?.toString());
+  if (keepsLog) addToLog(request);
   span.firstAt = span.requests === 0 ? arrivedAt : span.firstAt;
   span.requests += 1;
   inFlight += 1;
@@ -75,6 +78,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   };
   if (latencies) setTimeout(send, latencies[at]);
   else send();
+}
+
+/** Adds the row of an answered request that costs a point. */
+function addToLog({ url = '', headers }: IncomingMessage): void {
+  const at = new Date();
+  const xRequestId = headers['x-request-id']?.toString() ?? '';
+  const end = log.begin({ id: randomUUID(), path: url, xRequestId, timeout: null, startedAt: at });
+  const ending = { cost: 1, pointsLeft: null, status: 200, count: 1, errorText: null, executionSeconds: 0 };
+  end({ ...ending, tokenExpired: false, pointsRunOut: false }, at);
 }
 
 const server = createServer((request, response) => {

@@ -3,15 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/extract/outcome.ts';
 import { MeteredCalls } from '../../src/flow/points/metered-calls.ts';
 import type { LoggedCost } from '../../src/ledger/log-costs.ts';
+import { ANSWERED } from './outcomes.ts';
 
-const ANSWERED: Outcome = {
-  kind: 'answered',
-  status: 200,
-  headers: {},
-  body: new Uint8Array(),
-  receivedAt: new Date(0),
-  tookMs: 1,
-};
 const LOST: Outcome = { kind: 'unknown', reason: 'cut' };
 
 /** Attempts at one request, and the points that count for them. `onCorrect` is called before each correction. */

@@ -1,19 +1,11 @@
 /** How much of the request log a meter reads to confirm the calls of a run. */
 import { expect, it } from 'vitest';
 import { openBudget } from '../../src/control/budget/local-budget.ts';
-import type { Outcome } from '../../src/extract/outcome.ts';
 import { type Metering, TruePointsMeter } from '../../src/flow/points/points-meter.ts';
 import type { LoggedCost } from '../../src/ledger/log-costs.ts';
 import type { PriceBook } from '../../src/plan/pricing/price-book.ts';
+import { ANSWERED } from './outcomes.ts';
 
-const ANSWERED: Outcome = {
-  kind: 'answered',
-  status: 200,
-  headers: {},
-  body: new Uint8Array(),
-  receivedAt: new Date(0),
-  tookMs: 1,
-};
 /** Rows in a page of the log. */
 const PAGE = 100;
 

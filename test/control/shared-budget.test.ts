@@ -10,13 +10,8 @@ import {
 } from '../../src/control/budget/local-budget.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import {
-  ensurePeriodCounter,
-  ensureTotalCounter,
-  openSharedBudget,
-  type SharedLimit,
-  spentSince,
-} from '../../src/control/budget/shared-budget.ts';
+import { openSharedBudget, type SharedLimit } from '../../src/control/budget/shared-budget.ts';
+import { ensurePeriodCounter, ensureTotalCounter, spentSince } from '../../src/control/budget/spending-counters.ts';
 import { openReservations } from '../../src/control/budget/reservations.ts';
 import { periodAt, periodCounter } from '../../src/control/budget/spending-period.ts';
 import { MeteredCalls } from '../../src/flow/points/metered-calls.ts';

@@ -25,8 +25,8 @@ import { causeOf } from '../text/summary.ts';
 import { spoolFolder } from '../spool-folder.ts';
 import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
-import { isRetryable, withRetryable } from '../exit-codes.ts';
-import { SluiceError } from '../../errors.ts';
+import { withRetryable } from '../exit-codes.ts';
+import { nextStatus } from './status/next-status.ts';
 
 interface FullStatus extends Status {
   /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
@@ -91,33 +91,6 @@ export const status = command({
 
 /** The status with `retryable` beside each exit code. */
 export const statusResult = (found: Found) => ({ ...found, syncs: found.syncs.map(withRetryable) });
-
-/** The interval of `--watch`: short enough for people, and long enough to keep the load on the database low. */
-const WATCH_EVERY_MS = 2000;
-
-/** Waits until the next status is due; false if the signal ended the wait. */
-const waited = ({ sleep, signal }: Context): Promise<boolean> =>
-  sleep(WATCH_EVERY_MS, signal).then(
-    () => true,
-    () => false,
-  );
-
-/** The status after a wait, and after any restart of the database; undefined once the watch is stopped or not read. */
-async function nextStatus<T>(read: () => Promise<T>, context: Context): Promise<T | undefined> {
-  let told = '';
-  while (context.out.isOpen?.() !== false && (await waited(context))) {
-    try {
-      return await read();
-    } catch (error) {
-      const { toUserError } = await import('../../warehouse/connect/retry-transient.ts');
-      const failure = toUserError(error);
-      if (!(failure instanceof SluiceError && isRetryable(failure.exitCode))) throw error;
-      if (failure.message !== told) context.log.warn(failure.message);
-      told = failure.message;
-    }
-  }
-  return undefined;
-}
 
 type Found = FullStatus & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };

@@ -2,7 +2,7 @@
 import type { Budget } from '../../config/definition.ts';
 import { DAY_MS } from '../../day.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { spentSince } from './shared-budget.ts';
+import { spentSince } from './spending-counters.ts';
 import { type BudgetTag, limitsOfTags, periodAt, periodLimits } from './spending-period.ts';
 
 /** A limit, and what the ledger counts against it in the current period. */

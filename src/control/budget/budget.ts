@@ -9,13 +9,8 @@ import {
   periodLimits,
   type SpendingPeriod,
 } from './spending-period.ts';
-import {
-  ensureCounter,
-  ensurePeriodCounter,
-  ensureTotalCounter,
-  openSharedBudget,
-  type SharedLimit,
-} from './shared-budget.ts';
+import { openSharedBudget, type SharedLimit } from './shared-budget.ts';
+import { ensureCounter, ensurePeriodCounter, ensureTotalCounter } from './spending-counters.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 

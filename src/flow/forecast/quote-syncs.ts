@@ -2,7 +2,7 @@
 import { limiterName } from '../../control/limiter/shared-slots.ts';
 import { lastBalance, readBalance } from '../../control/budget/balance.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { spentSince } from '../../control/budget/shared-budget.ts';
+import { spentSince } from '../../control/budget/spending-counters.ts';
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../day.ts';
 import { pointsRunningAt, unverifiedPoints } from '../../ledger/log-costs.ts';

@@ -1,8 +1,8 @@
 /** The calls of a run whose true cost the request log has yet to confirm, and the tickets that let them in. */
-import { batched } from '../../async/batcher.ts';
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
+import { HeaderBalances } from './header-balances.ts';
 import type { RequestLogReader } from './request-log-reader.ts';
 import {
   correctCall,
@@ -16,7 +16,7 @@ import {
 } from './metered-call.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 import { ROWS_BEYOND_CALLS } from '../run/read-request-log.ts';
-import { balanceIn, mayCost, type Reserved, type Ticket } from './ticket.ts';
+import { mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
   readonly budget: Pick<MeteredBudget, 'balance'>;
@@ -32,11 +32,11 @@ type TicketState =
   | { readonly is: 'settled'; readonly points: number };
 
 export class MeteredCalls {
-  /** An answer's header showed the balance. */
-  showsBalance = false;
   readonly #it: MeteredCallsOptions;
   readonly #calls = new Map<string, MeteredCall>();
   readonly #waiting = new WaitingCalls();
+  /** Absent if no balance must be kept. */
+  readonly #balances: HeaderBalances | undefined;
   /** Points that count for requests whose calls ended or were free. */
   readonly #confirmed = new Map<string, number>();
   /** Points reserved, by ticket, for calls that have not ended. */
@@ -46,21 +46,17 @@ export class MeteredCalls {
   #corrections = 0;
   /** Calls so far. */
   #begun = 0;
-  #headers: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
-  /** Answers that arrive while a balance is counted wait for the next one, which counts what allows least. */
-  readonly #lowerTogether = batched(
-    async (shown: readonly { readonly left: number; readonly ticket: Ticket }[]): Promise<void[]> => {
-      const balances = shown.map(({ left, ticket }) => ({ left, outstanding: this.outstanding(ticket) }));
-      const lowest = balances.reduce((a, b) => (b.left - b.outstanding < a.left - a.outstanding ? b : a));
-      await this.#it.budget.balance?.lower(lowest.left, lowest.outstanding);
-      return shown.map(() => undefined);
-    },
-    { maxItems: 1000, failsWholeBatch: () => true },
-  );
 
   constructor(options: MeteredCallsOptions) {
     this.#it = options;
+    const { balance } = options.budget;
+    this.#balances = balance && new HeaderBalances(balance, (except) => this.outstanding(except));
+  }
+
+  /** True once the header of an answer showed the balance. */
+  showsBalance(): boolean {
+    return this.#balances?.areShown === true;
   }
 
   ids(): string[] {
@@ -145,7 +141,7 @@ export class MeteredCalls {
 
   /** Resolves when the balances that headers showed are counted. */
   async headersCounted(): Promise<void> {
-    await this.#headers;
+    await this.#balances?.counted();
   }
 
   /** Replaces the expected costs by those that the log shows. */
@@ -196,7 +192,7 @@ export class MeteredCalls {
         call.inFlight -= 1;
         state = { is: 'answered', call, attempt: this.#countEnded(call, outcome, reserved) };
         this.#recount(call);
-        this.#noteBalance(outcome, ticket);
+        this.#balances?.add(outcome, ticket);
         this.announceChange();
       },
       settle: (points) => {
@@ -271,15 +267,6 @@ export class MeteredCalls {
       call.mayCostLater ||= outcome.status < 300;
     }
     return attempt;
-  }
-
-  /** Counts the balance that the header of an answer shows. */
-  #noteBalance(outcome: Outcome, ticket: Ticket): void {
-    const left = outcome.kind === 'answered' ? balanceIn(outcome.headers['x-token-points']) : undefined;
-    if (!this.#it.budget.balance || left === undefined) return;
-    this.showsBalance = true;
-    // A result would hold those of all headers before.
-    this.#headers = Promise.all([this.#headers, this.#lowerTogether({ left, ticket })]).then(() => undefined);
   }
 
   #forgetIfFree(call: MeteredCall): void {

@@ -164,7 +164,7 @@ export class TruePointsMeter implements PointsMeter {
           next,
         }
       );
-    if (!this.#isUnconfirmed || this.#calls.showsBalance) return undefined;
+    if (!this.#isUnconfirmed || this.#calls.showsBalance()) return undefined;
     return {
       ...KEEP,
       because: `budget.keep is set and the request log does not confirm what was spent${reason === null ? ' within 30 s' : `: ${reason}`}`,

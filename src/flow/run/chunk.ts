@@ -29,7 +29,7 @@ import {
 import { moveRequests } from '../../ledger/requests.ts';
 import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { deleteCounter } from '../../control/budget/shared-budget.ts';
+import { deleteCounter } from '../../control/budget/spending-counters.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { runChecks } from '../checks/run-checks.ts';

@@ -1,0 +1,12 @@
+/** Outcomes of calls. */
+import type { Outcome } from '../../src/extract/outcome.ts';
+
+/** An empty answer without headers. */
+export const ANSWERED: Outcome = {
+  kind: 'answered',
+  status: 200,
+  headers: {},
+  body: new Uint8Array(),
+  receivedAt: new Date(0),
+  tookMs: 1,
+};
