@@ -7079,16 +7079,21 @@ create view sluice."sync_freshness" (
            FROM answers w
           WHERE w.sync = r.sync) AS loaded_at,
     (EXTRACT(epoch FROM now() - t.refreshed_at) / 3600::numeric)::double precision AS hours_since_refresh,
-    ( SELECT count(*) AS count
+    (( SELECT count(*) AS count
            FROM runs u
              JOIN requests o ON o.run_id = u.id
-          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND (o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text])) AND NOT (o.state = 'in_doubt'::text AND (EXISTS ( SELECT
+          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'partial'::text, 'abandoned'::text])) AND (o.state = ANY (ARRAY['planned'::text, 'sent'::text])))) + (( SELECT count(DISTINCT o.id) AS count
+           FROM lost_answers d
+             JOIN requests o ON o.id = d.request_id
+             JOIN runs u ON u.id = o.run_id
+          WHERE d.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND o.state = 'in_doubt'::text AND NOT (o.state = 'in_doubt'::text AND (EXISTS ( SELECT
                    FROM answers w
-                  WHERE w.request_key = o.request_key AND w.request_id > o.id)))) AS open_requests,
-    ( SELECT count(*) AS count
-           FROM runs u
-             JOIN requests o ON o.run_id = u.id
-          WHERE u.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND o.state = 'in_doubt'::text AND NOT (o.state = 'in_doubt'::text AND (EXISTS ( SELECT
+                  WHERE w.request_key = o.request_key AND w.request_id > o.id))))) AS open_requests,
+    ( SELECT count(DISTINCT o.id) AS count
+           FROM lost_answers d
+             JOIN requests o ON o.id = d.request_id
+             JOIN runs u ON u.id = o.run_id
+          WHERE d.sync = r.sync AND (u.state <> ALL (ARRAY['complete'::text, 'abandoned'::text])) AND o.state = 'in_doubt'::text AND NOT (o.state = 'in_doubt'::text AND (EXISTS ( SELECT
                    FROM answers w
                   WHERE w.request_key = o.request_key AND w.request_id > o.id)))) AS in_doubt_requests,
     ( SELECT count(*) AS count

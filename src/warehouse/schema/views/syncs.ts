@@ -18,6 +18,14 @@ const isLeftOut = (request: string): string => `(
           and exists (select from "runs" u where u.id = ${request}.run_id and u.scope = 'limited')
         )`;
 
+/** SQL for the number of requests in doubt of the sync `r`. Each has an entry in the list of lost answers. */
+const IN_DOUBT = `(
+        select count(distinct o.id)
+        from "lost_answers" d join "requests" o on o.id = d.request_id join "runs" u on u.id = o.run_id
+        where d.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state = 'in_doubt'
+          and not ${isAnsweredSince('o')}
+      )`;
+
 export const syncViews = [
   view(
     'sync_inputs',
@@ -195,7 +203,7 @@ export const syncViews = [
       waiting_answers: bigint('Number of stored answers that are not loaded yet.'),
     },
     // Ends in the future of the database do not prove freshness: a process had a wrong clock. A figure that a reader
-    // does not select costs nothing, and none reads all requests: complete and abandoned runs have no open ones, and
+    // does not select costs nothing, and none reads all requests: runs that are over have open ones only in doubt, and
     // an answer that serves a fresh request existed before the end of the run. The search for refreshed_at begins at the
     // newest run, and reads the requests only of runs with rejects: a refused endpoint leaves requests skipped.
     `
@@ -220,14 +228,9 @@ export const syncViews = [
       (extract(epoch from now() - t.refreshed_at) / 3600)::double precision as "hours_since_refresh",
       (
         select count(*) from "runs" u join "requests" o on o.run_id = u.id
-        where u.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state in ('planned', 'sent', 'in_doubt')
-          and not ${isAnsweredSince('o')}
-      ) as "open_requests",
-      (
-        select count(*) from "runs" u join "requests" o on o.run_id = u.id
-        where u.sync = r.sync and u.state not in ('complete', 'abandoned') and o.state = 'in_doubt'
-          and not ${isAnsweredSince('o')}
-      ) as "in_doubt_requests",
+        where u.sync = r.sync and u.state not in ('complete', 'partial', 'abandoned') and o.state in ('planned', 'sent')
+      ) + ${IN_DOUBT} as "open_requests",
+      ${IN_DOUBT} as "in_doubt_requests",
       (select count(*) from "answers" w where w.sync = r.sync and w.loaded_at is null) as "waiting_answers"
     from (
       select distinct on (sync) id, sync, endpoint, state, exit_code, started_at, ended_at, error, holder
