@@ -7,6 +7,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { forget } from '../../src/flow/erasure/forget.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { openSpool, type Spool } from '../../src/recovery/spool/files.ts';
+import { findableSpools } from '../../src/recovery/spool/find-spools.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { shared } from '../flow/chunks.ts';
@@ -14,6 +16,7 @@ import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
 import { select, states } from '../flow/rows.ts';
+import { withStatementSpy } from '../flow/statement-spy.ts';
 import { sentAgain, only, type Scene, sceneIn, service, type SyncMore } from '../flow/scene.ts';
 
 const CONFIG = `${service({ in_flight: 3 })}
@@ -69,6 +72,27 @@ eachWarehouse('a spool of the ledger', (open) => {
       scene.warehouse,
       'select spools from sluice_ops.runs order by id',
     );
+
+  it('is looked into without reading the requests of open runs, which may be a million', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { files } = await spooled(scene, spool);
+    const statements: string[] = [];
+    const warehouse = withStatementSpy(scene.warehouse, {
+      statement: (text, run) => {
+        statements.push(text);
+        return run();
+      },
+    });
+    const spools = await findableSpools({
+      ...{ sleep: scene.clock.sleep, random: () => 0.5, newId: randomUUID, onNotice: () => undefined },
+      ...{ ops: operationsOf(warehouse), syncs: ['groups'], spool: await spoolIn() },
+    });
+    const found = await spools.waiting();
+    expect(found.flatMap(({ answers }) => answers)).toHaveLength(files.length);
+    expect(statements).not.toEqual([]);
+    expect(statements.filter((text) => text.includes('"requests"'))).toEqual([]);
+  });
 
   it('is named in the run with its host, absolute folder and id', async () => {
     const scene = await sceneIn(await open());

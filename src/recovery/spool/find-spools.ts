@@ -2,6 +2,7 @@
 import { TransientError } from '../../errors.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { countByState } from '../../ledger/requests.ts';
 import { openSpool, type Spool } from './files.ts';
 import { spoolIdIn } from './marker.ts';
 import { abandonSpools, namedSpools, openSpools } from './run-spools.ts';
@@ -103,10 +104,15 @@ export async function missingSpools(
   { own }: Pick<Spools, 'own'>,
 ): Promise<MissingSpools[]> {
   const missing: MissingSpools[] = [];
-  for (const { runId, requests, spools } of await openSpools(ops, which)) {
+  for (const { runId, spools } of await openSpools(ops, which)) {
     const found = new Set((await findSpools(spools, own)).map(({ id }) => id));
     const absent = spools.filter(({ id }) => id !== own?.id && !found.has(id));
-    if (absent.length > 0) missing.push({ runId, requests, spools: absent });
+    if (absent.length === 0) continue;
+    const { sent: requests = 0 } = await countByState(ops, {
+      id: runId,
+      ...('chunk' in which && { chunk: which.chunk }),
+    });
+    if (requests > 0) missing.push({ runId, requests, spools: absent });
   }
   return missing;
 }

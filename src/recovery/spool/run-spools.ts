@@ -6,19 +6,15 @@ import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
 
-/** An open run, the spools of its processes, and the number of its requests without an outcome. */
+/** An open run, and the spools of its processes. */
 export interface SpoolsOfRun {
   readonly runId: string;
   readonly spools: readonly SpoolPlace[];
-  readonly requests: number;
 }
 
 const listOf = (text: string): SpoolPlace[] => JSON.parse(text) as SpoolPlace[];
 
-/**
- * Returns the open runs of these syncs that have sent requests without an outcome, whose answers may be in a spool. For
- * a chunk, only the chunk's spools count.
- */
+/** Returns the open runs of these syncs that have spools. For a chunk, only the chunk's spools count. */
 export async function openSpools(
   ops: Ops,
   which: { readonly syncs: readonly string[] } | RunScope,
@@ -39,21 +35,14 @@ export async function openSpools(
         .whereRef('c.run_id', '=', 'n.id')
         .where('c.number', '=', chunk ?? '-1')
         .as('of_chunk'),
-      eb
-        .selectFrom('requests as r')
-        .select(sql<string>`count(*)`.as('count'))
-        .whereRef('r.run_id', '=', 'n.id')
-        .where('r.state', '=', 'sent')
-        .$if(chunk !== undefined, (query) => query.where('r.chunk', '=', chunk ?? ''))
-        .as('requests'),
     ])
     .where('n.state', 'in', [...OPEN_STATES])
     .where((eb) => ('syncs' in which ? eb('n.sync', '=', anyText(which.syncs)) : eb('n.id', '=', which.id)))
     .execute();
-  return rows.flatMap(({ id, of_run: ofRun, of_chunk: ofChunk, requests }) => {
+  return rows.flatMap(({ id, of_run: ofRun, of_chunk: ofChunk }) => {
     // The run and its chunks can name the same spool.
     const spools = [...new Map(listOf(ofChunk ?? ofRun).map((it) => [it.id, it])).values()];
-    return Number(requests) > 0 && spools.length > 0 ? [{ runId: id, spools, requests: Number(requests) }] : [];
+    return spools.length > 0 ? [{ runId: id, spools }] : [];
   });
 }
 
