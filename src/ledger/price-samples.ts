@@ -2,7 +2,7 @@
  * What the request log and the ledger show about prices: samples to learn from, and the settled cost of a loaded
  * answer.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ReturnedCount } from '../plan/pricing/price-book.ts';
 import type { PriceSample } from '../plan/pricing/price-model.ts';
 import type { Endpoint } from '../service/endpoint.ts';
@@ -41,6 +41,8 @@ export async function readSamples(
   sync: string,
 ): Promise<PriceSample[]> {
   const { log, runs, requests, answers, matches } = reconcileTables({ schema, ops });
+  // Looked up by the index: with a plain join, the planner reads all requests.
+  const requestOf = (id: RawBuilder<unknown>) => sql`select * from ${requests} where id = ${id} offset 0`;
   const columns = sql`id, started_at, cost, is_paid, response_status_code as status, response_count as returned`;
   const { rows } = await sql<Row>`
     with recent as (
@@ -60,11 +62,14 @@ export async function readSamples(
         ) q where sent_at is not null limit ${REQUESTS_EACH}
       ) q
     ), last_answered as (
-      select a.request_id as id
+      select a.id
       from (select distinct sync from last_runs) s
       cross join lateral (
-        select request_id from ${answers}
-        where sync = s.sync and endpoint = ${name} order by received_at desc limit ${SEARCHED_EACH}
+        select q.id from (
+          select request_id from ${answers}
+          where sync = s.sync and endpoint = ${name} order by received_at desc limit ${SEARCHED_EACH}
+        ) n
+        cross join lateral (${requestOf(sql`n.request_id`)}) q where q.charged is not null limit ${SAMPLES}
       ) a
     ), rare as (
       select f.*
@@ -77,7 +82,7 @@ export async function readSamples(
       select q.id::text as id, q.sent_at as started_at, q.charged as cost, true as is_paid, a.status,
         a.received as returned, q.body ->> 'count' as asked, q.sync = ${sync} as is_own
       from (select id from first_sent union select id from last_answered) k
-      join ${requests} q on q.id = k.id
+      cross join lateral (${requestOf(sql`k.id`)}) q
       join ${answers} a on a.id = q.answer_id
       where q.charged is not null and q.attempts = 1
         and not exists (select from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = q.id)

@@ -47,6 +47,23 @@ it('an answer of a large run reads no more of the ledger than an answer of a sma
   expect(await read(600)).toBeLessThan(2 * (await read(150)));
 }, 240_000);
 
+it('a first run reads few requests of its plan for each that it sends', async () => {
+  const warehouse = await openServer();
+  const stop = new AbortController();
+  const scene = await sceneIn(warehouse, {
+    respond: () => {
+      if (scene.sandbox.requests().length === 640) stop.abort();
+      return { body: [] };
+    },
+  });
+  const users = Array.from({ length: 10_000 }, (_, at) => `nobody_${at}`);
+  const yaml = `${service({ in_flight: 32 })}
+syncs: { many: { endpoint: microblog.user, for_each: { user: ${JSON.stringify(users)} } } }`;
+  await scene.sync(yaml, { signal: stop.signal });
+  // With complete reads of the plan, each of at least twenty statements would read it.
+  expect(await rowsRead(warehouse)).toBeLessThan(15 * users.length);
+}, 240_000);
+
 /** Requests of a run that ended, as many as a table's statistics are made of; taken of them. */
 async function anEarlierRun({ db }: Warehouse): Promise<void> {
   await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
@@ -77,6 +94,22 @@ describe.each([openServer, ...(IS_LONG ? [open] : [])])('what moves requests on'
     await run({ warehouse: listening });
     expect(plans.length).toBeGreaterThan(3);
     expect(plans.filter((plan) => /Join Filter: .*\brequests\.id\b/.test(plan))).toEqual([]);
+  });
+
+  it('learns prices without reading all requests', async () => {
+    const warehouse = await openAny();
+    await anEarlierRun(warehouse);
+    const plans: string[] = [];
+    const listening = withStatementSpy(warehouse, {
+      statement: async (text, work, explain) => {
+        if (text.includes('with recent as')) plans.push(await explain());
+        return work();
+      },
+    });
+    const { run } = await runsOf(warehouse, 'pronet.group', 3, 1);
+    await run({ warehouse: listening });
+    expect(plans).not.toEqual([]);
+    expect(plans.filter((plan) => /Seq Scan on requests/.test(plan))).toEqual([]);
   });
 
   it('looks up stored answers by the index', async () => {
