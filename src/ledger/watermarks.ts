@@ -1,5 +1,6 @@
 /** How far syncs have read: the log up to an instant, a window up to a day. */
 import type { Ops } from '../warehouse/connect/operations-db.ts';
+import { insertion } from '../warehouse/sql/rows-from.ts';
 
 /** Reads a watermark; undefined if it does not exist. */
 export async function readWatermark(ops: Ops, sync: string, name: string): Promise<string | undefined> {
@@ -30,12 +31,27 @@ export async function readWatermarks(ops: Ops, sync: string): Promise<Watermarks
 }
 
 /** Sets a watermark. */
-export async function writeWatermark(ops: Ops, sync: string, name: string, value: string, at: Date): Promise<void> {
-  const updated_at = at.toISOString();
+export const writeWatermark = (ops: Ops, sync: string, name: string, value: string, at: Date): Promise<void> =>
+  writeWatermarks(ops, sync, new Map([[name, value]]), at);
+
+/** Sets watermarks of a sync, by name. */
+export async function writeWatermarks(ops: Ops, sync: string, values: Watermarks, at: Date): Promise<void> {
+  if (values.size === 0) return;
+  const { columns, rows } = insertion([...values], {
+    sync: ['text', () => sync],
+    name: ['text', ([name]) => name],
+    value: ['text', ([, value]) => value],
+    updated_at: ['timestamptz', () => at],
+  });
   await ops
     .insertInto('marks')
-    .values({ sync, name, value, updated_at })
-    .onConflict((conflict) => conflict.columns(['sync', 'name']).doUpdateSet({ value, updated_at }))
+    .columns(columns)
+    .expression(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['sync', 'name'])
+        .doUpdateSet(({ ref }) => ({ value: ref('excluded.value'), updated_at: ref('excluded.updated_at') })),
+    )
     .execute();
 }
 

@@ -5,7 +5,7 @@ import { addDays, DAY_MS } from '../../day.ts';
 import { isSplit } from '../../ledger/skip-for-split.ts';
 import { isWalkGap } from '../../ledger/failures/walk-gaps.ts';
 import { newestLogged } from '../../ledger/log-reads.ts';
-import { readWatermark, readWatermarks, writeWatermark } from '../../ledger/watermarks.ts';
+import { readWatermark, readWatermarks, writeWatermark, writeWatermarks } from '../../ledger/watermarks.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from '../../ledger/failures/unreadable-answers.ts';
@@ -159,21 +159,23 @@ async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days):
   const ends = await inputEnds(ops, context.run.id);
   const watermarks = await readWatermarks(ops, context.definition.name);
   const named = ends.map((end) => ({ end, names: windowWatermarkNames(context.definition, end.input) }));
+  const now = context.now();
+  const moved = new Map<string, string>();
   for (const [name, sharing] of Map.groupBy(named, ({ names }) => names.name)) {
     // Inputs that differ in their count share a watermark, which must not pass what one of them lacks.
     if (!sharing.every(({ end }) => end.done)) continue;
-    const now = context.now();
-    const moved = sharing.map(({ end, names }) => {
+    const marks = sharing.map(({ end, names }) => {
       const before = parseWindowWatermark(watermarkOf(watermarks, names), context.definition, now);
       // If a clock that was ahead set the receipt time, the send time is unknown.
       const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
       return isKnown ? watermarkAfter(context.definition, days, before, end) : undefined;
     });
-    const known = moved.filter((it) => it !== undefined);
-    if (known.length < moved.length) continue;
+    const known = marks.filter((it) => it !== undefined);
+    if (known.length < marks.length) continue;
     const [least] = known.toSorted((a, b) => (a.lastCompleteDay < b.lastCompleteDay ? -1 : 1));
-    if (least) await writeWatermark(ops, context.definition.name, name, JSON.stringify(least), now);
+    if (least) moved.set(name, JSON.stringify(least));
   }
+  await writeWatermarks(ops, context.definition.name, moved, now);
 }
 
 /** Returns the watermark of an input after a run; undefined if the run gives no information about it. */
