@@ -6,7 +6,7 @@ import type { Warehouse } from '../connect/connect.ts';
 import type { OperationsTables } from '../schema/operations.ts';
 import { errorCode } from '../sql/errors.ts';
 import { relationExists } from '../sql/relation-exists.ts';
-import { type Applied, beforeBaseline, incompleteBefore, recordBaseline, withBaseline } from './carry-over.ts';
+import { type Applied, incompleteBefore, isBeforeBaseline, recordBaseline, withBaseline } from './carry-over.ts';
 import { refuseDataLoss } from './data-loss.ts';
 import { OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './errors.ts';
 import { steps } from './migrations.ts';
@@ -74,7 +74,7 @@ function statusOf(recorded: Applied): MigrationStatus {
   const applied = withBaseline(recorded);
   const names = Object.keys(steps).toSorted();
   const unknown = [...applied.keys()].filter((name) => !names.includes(name));
-  const isNewer = unknown.length > beforeBaseline(unknown).length;
+  const isNewer = unknown.length > 0 && !isBeforeBaseline(unknown);
   const older = unknown.length > 0 || names.some((name) => !applied.has(name)) ? 'older' : 'current';
   return {
     steps: names.map((name) => ({ name, appliedAt: applied.get(name) ?? null })),

@@ -1,4 +1,4 @@
-/** Analyst tables of posts and groups of the professional network. */
+/** Analyst tables of posts of the professional network. */
 import { type Kysely, sql } from 'kysely';
 
 export const schema = 'analyst';
@@ -11,38 +11,14 @@ const ORIGIN = `"_first_seen_at" timestamptz not null,
     "_content_hash" text not null,
     "_part_hashes" text not null,`;
 
+/** The columns of every change log about the change. */
+const CHANGE = `"attribute" text not null,
+    "changed_at" timestamptz not null,
+    "from_value" text,
+    "to_value" text,
+    "_answer_id" bigint not null,`;
+
 const UP = [
-  `create table "pronet_groups" (
-    "urn_type" text not null,
-    "urn_value" text not null,
-    "name" text,
-    "url" text,
-    "member_count" bigint,
-    "image" text,
-    "created_at" timestamptz,
-    "created_at_epoch" bigint,
-    "description" text,
-    "rules" text,
-    "geo_type" text,
-    "geo_value" text,
-    "industries_count" bigint,
-    "members_count" bigint,
-    "extra" jsonb,
-    ${ORIGIN}
-    constraint "pronet_groups_pkey" primary key ("urn_type", "urn_value")
-  )`,
-  `create table "fact_pronet_group_daily" (
-    "group_urn_type" text not null,
-    "group_urn_value" text not null,
-    "date" date not null,
-    "member_count" bigint,
-    "_seen_at" timestamptz not null,
-    "_answer_id" bigint not null,
-    "_earlier" jsonb,
-    constraint "fact_pronet_group_daily_pkey" primary key ("group_urn_type", "group_urn_value", "date"),
-    constraint "fact_pronet_group_daily_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
-  )`,
-  'create index "fact_pronet_group_daily_date_idx" on "fact_pronet_group_daily" ("date")',
   `create table "pronet_posts" (
     "urn_type" text not null,
     "urn_value" text not null,
@@ -99,6 +75,14 @@ const UP = [
   'create index "pronet_posts_author_urn_value_idx" on "pronet_posts" using spgist ("author_urn_value")',
   'create index "pronet_posts_created_at_idx" on "pronet_posts" ("created_at")',
   'create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on "pronet_posts" ("repost_urn_type", "repost_urn_value")',
+  `create table "pronet_post_changes" (
+    "post_urn_type" text not null,
+    "post_urn_value" text not null,
+    ${CHANGE}
+    constraint "pronet_post_changes_pkey" primary key ("post_urn_type", "post_urn_value", "attribute", "changed_at", "_answer_id"),
+    constraint "pronet_post_changes_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
+  )`,
+  'create index "pronet_post_changes_changed_at_idx" on "pronet_post_changes" ("changed_at")',
   `create table "fact_pronet_post_daily" (
     "post_urn_type" text not null,
     "post_urn_value" text not null,
@@ -113,47 +97,6 @@ const UP = [
     constraint "fact_pronet_post_daily_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
   )`,
   'create index "fact_pronet_post_daily_date_idx" on "fact_pronet_post_daily" ("date")',
-  `create table "pronet_group_changes" (
-    "group_urn_type" text not null,
-    "group_urn_value" text not null,
-    "attribute" text not null,
-    "changed_at" timestamptz not null,
-    "from_value" text,
-    "to_value" text,
-    "_answer_id" bigint not null,
-    constraint "pronet_group_changes_pkey" primary key ("group_urn_type", "group_urn_value", "attribute", "changed_at", "_answer_id"),
-    constraint "pronet_group_changes_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
-  )`,
-  'create index "pronet_group_changes_changed_at_idx" on "pronet_group_changes" ("changed_at")',
-  `create table "pronet_group_industries" (
-    "group_urn_type" text not null,
-    "group_urn_value" text not null,
-    "type" text not null,
-    "value" text not null,
-    "extra" jsonb,
-    constraint "pronet_group_industries_pkey" primary key ("group_urn_type", "group_urn_value", "type", "value"),
-    constraint "pronet_group_industries_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade,
-    constraint "pronet_group_industries_type_value_fkey" foreign key ("type", "value") references "pronet_industries" ("urn_type", "urn_value") on delete cascade
-  )`,
-  'create index "pronet_group_industries_type_value_idx" on "pronet_group_industries" ("type", "value")',
-  `create table "pronet_group_members" (
-    "group_urn_type" text not null,
-    "group_urn_value" text not null,
-    "user_urn_type" text not null,
-    "user_urn_value" text not null,
-    "user_name" text,
-    "user_alias" text,
-    "user_url" text,
-    "user_headline" text,
-    "role" text,
-    "joined_at" timestamptz,
-    "joined_at_epoch" bigint,
-    "extra" jsonb,
-    constraint "pronet_group_members_pkey" primary key ("group_urn_type", "group_urn_value", "user_urn_type", "user_urn_value"),
-    constraint "pronet_group_members_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade,
-    constraint "pronet_group_members_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
-  )`,
-  'create index "pronet_group_members_user_urn_type_user_urn_value_idx" on "pronet_group_members" ("user_urn_type", "user_urn_value")',
   `create table "pronet_post_document_cover_images" (
     "post_urn_type" text not null,
     "post_urn_value" text not null,
@@ -222,13 +165,9 @@ const DOWN = `drop table
   "pronet_post_images",
   "pronet_post_document_images",
   "pronet_post_document_cover_images",
-  "pronet_group_members",
-  "pronet_group_industries",
-  "pronet_group_changes",
   "fact_pronet_post_daily",
-  "pronet_posts",
-  "fact_pronet_group_daily",
-  "pronet_groups"`;
+  "pronet_post_changes",
+  "pronet_posts"`;
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of UP) await sql.raw(statement).execute(db);

@@ -11,6 +11,13 @@ const ORIGIN = `"_first_seen_at" timestamptz not null,
     "_content_hash" text not null,
     "_part_hashes" text not null,`;
 
+/** The columns of every change log about the change. */
+const CHANGE = `"attribute" text not null,
+    "changed_at" timestamptz not null,
+    "from_value" text,
+    "to_value" text,
+    "_answer_id" bigint not null,`;
+
 const UP = [
   `create table "microblog_users" (
     "internal_id" text,
@@ -59,6 +66,13 @@ const UP = [
     constraint "microblog_users_pkey" primary key ("rest_id")
   )`,
   'create index "microblog_users_alias_idx" on "microblog_users" using hash ("alias")',
+  `create table "microblog_user_changes" (
+    "user_rest_id" text not null,
+    ${CHANGE}
+    constraint "microblog_user_changes_pkey" primary key ("user_rest_id", "attribute", "changed_at", "_answer_id"),
+    constraint "microblog_user_changes_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
+  )`,
+  'create index "microblog_user_changes_changed_at_idx" on "microblog_user_changes" ("changed_at")',
   `create table "fact_microblog_user_daily" (
     "user_rest_id" text not null,
     "date" date not null,
@@ -78,17 +92,6 @@ const UP = [
     constraint "fact_microblog_user_daily_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
   )`,
   'create index "fact_microblog_user_daily_date_idx" on "fact_microblog_user_daily" ("date")',
-  `create table "microblog_user_changes" (
-    "user_rest_id" text not null,
-    "attribute" text not null,
-    "changed_at" timestamptz not null,
-    "from_value" text,
-    "to_value" text,
-    "_answer_id" bigint not null,
-    constraint "microblog_user_changes_pkey" primary key ("user_rest_id", "attribute", "changed_at", "_answer_id"),
-    constraint "microblog_user_changes_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
-  )`,
-  'create index "microblog_user_changes_changed_at_idx" on "microblog_user_changes" ("changed_at")',
   `create table "microblog_user_mentions" (
     "user_rest_id" text not null,
     "position" bigint not null,
@@ -116,8 +119,8 @@ const DOWN = `drop table
   "microblog_user_profile_urls",
   "microblog_user_professional_categories",
   "microblog_user_mentions",
-  "microblog_user_changes",
   "fact_microblog_user_daily",
+  "microblog_user_changes",
   "microblog_users"`;
 
 export async function up(db: Kysely<unknown>): Promise<void> {

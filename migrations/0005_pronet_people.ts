@@ -11,6 +11,13 @@ const ORIGIN = `"_first_seen_at" timestamptz not null,
     "_content_hash" text not null,
     "_part_hashes" text not null,`;
 
+/** The columns of every change log about the change. */
+const CHANGE = `"attribute" text not null,
+    "changed_at" timestamptz not null,
+    "from_value" text,
+    "to_value" text,
+    "_answer_id" bigint not null,`;
+
 const UP = [
   `create table "pronet_companies" (
     "internal_id_type" text,
@@ -40,11 +47,7 @@ const UP = [
   `create table "pronet_company_changes" (
     "company_urn_type" text not null,
     "company_urn_value" text not null,
-    "attribute" text not null,
-    "changed_at" timestamptz not null,
-    "from_value" text,
-    "to_value" text,
-    "_answer_id" bigint not null,
+    ${CHANGE}
     constraint "pronet_company_changes_pkey" primary key ("company_urn_type", "company_urn_value", "attribute", "changed_at", "_answer_id"),
     constraint "pronet_company_changes_company_urn_type_company_urn_value_fkey" foreign key ("company_urn_type", "company_urn_value") references "pronet_companies" ("urn_type", "urn_value") on delete cascade
   )`,
@@ -60,6 +63,14 @@ const UP = [
     ${ORIGIN}
     constraint "pronet_industries_pkey" primary key ("urn_type", "urn_value")
   )`,
+  `create table "pronet_industry_changes" (
+    "industry_urn_type" text not null,
+    "industry_urn_value" text not null,
+    ${CHANGE}
+    constraint "pronet_industry_changes_pkey" primary key ("industry_urn_type", "industry_urn_value", "attribute", "changed_at", "_answer_id"),
+    constraint "pronet_industry_changes_industry_urn_type_industr_314d976e_fkey" foreign key ("industry_urn_type", "industry_urn_value") references "pronet_industries" ("urn_type", "urn_value") on delete cascade
+  )`,
+  'create index "pronet_industry_changes_changed_at_idx" on "pronet_industry_changes" ("changed_at")',
   `create table "pronet_users" (
     "internal_id_type" text,
     "internal_id_value" text,
@@ -81,11 +92,7 @@ const UP = [
   `create table "pronet_user_changes" (
     "user_urn_type" text not null,
     "user_urn_value" text not null,
-    "attribute" text not null,
-    "changed_at" timestamptz not null,
-    "from_value" text,
-    "to_value" text,
-    "_answer_id" bigint not null,
+    ${CHANGE}
     constraint "pronet_user_changes_pkey" primary key ("user_urn_type", "user_urn_value", "attribute", "changed_at", "_answer_id"),
     constraint "pronet_user_changes_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
   )`,
@@ -121,6 +128,14 @@ const UP = [
   'create index "pronet_user_educations_company_industry_full_urn_t_80f09323_idx" on "pronet_user_educations" ("company_industry_full_urn_type", "company_industry_full_urn_value")',
   'create index "pronet_user_educations_company_industry_type_compa_dc52832f_idx" on "pronet_user_educations" ("company_industry_type", "company_industry_value")',
   'create index "pronet_user_educations_company_urn_type_company_urn_value_idx" on "pronet_user_educations" ("company_urn_type", "company_urn_value")',
+  `create table "pronet_user_education_changes" (
+    "education_user_urn_type" text not null,
+    "education_user_urn_value" text not null,
+    "education_position" bigint not null,
+    ${CHANGE}
+    constraint "pronet_user_education_changes_pkey" primary key ("education_user_urn_type", "education_user_urn_value", "education_position", "attribute", "changed_at", "_answer_id")
+  )`,
+  'create index "pronet_user_education_changes_changed_at_idx" on "pronet_user_education_changes" ("changed_at")',
   `create table "pronet_user_search_hits" (
     "sync" text not null,
     "request_key" text not null,
@@ -136,9 +151,11 @@ const UP = [
 
 const DOWN = `drop table
   "pronet_user_search_hits",
+  "pronet_user_education_changes",
   "pronet_user_educations",
   "pronet_user_changes",
   "pronet_users",
+  "pronet_industry_changes",
   "pronet_industries",
   "pronet_company_changes",
   "pronet_companies"`;

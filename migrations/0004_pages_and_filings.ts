@@ -11,6 +11,13 @@ const ORIGIN = `"_first_seen_at" timestamptz not null,
     "_content_hash" text not null,
     "_part_hashes" text not null,`;
 
+/** The columns of every change log about the change. */
+const CHANGE = `"attribute" text not null,
+    "changed_at" timestamptz not null,
+    "from_value" text,
+    "to_value" text,
+    "_answer_id" bigint not null,`;
+
 const UP = [
   `create table "fact_request_costs" (
     "id" uuid not null,
@@ -57,6 +64,14 @@ const UP = [
   )`,
   'create index "sec_filings_file_date_idx" on "sec_filings" ("file_date")',
   'create index "sec_filings_period_ending_idx" on "sec_filings" ("period_ending")',
+  `create table "sec_filing_changes" (
+    "filing_accession_number" text not null,
+    "filing_file_name" text not null,
+    ${CHANGE}
+    constraint "sec_filing_changes_pkey" primary key ("filing_accession_number", "filing_file_name", "attribute", "changed_at", "_answer_id"),
+    constraint "sec_filing_changes_filing_accession_number_filing_75dbef66_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
+  )`,
+  'create index "sec_filing_changes_changed_at_idx" on "sec_filing_changes" ("changed_at")',
   `create table "sec_filing_biz_locations" (
     "filing_accession_number" text not null,
     "filing_file_name" text not null,
@@ -131,6 +146,13 @@ const UP = [
     constraint "web_pages_pkey" primary key ("page_key")
   )`,
   'create index "web_pages_requested_url_idx" on "web_pages" using hash ("requested_url")',
+  `create table "web_page_changes" (
+    "page_key" text not null,
+    ${CHANGE}
+    constraint "web_page_changes_pkey" primary key ("page_key", "attribute", "changed_at", "_answer_id"),
+    constraint "web_page_changes_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
+  )`,
+  'create index "web_page_changes_changed_at_idx" on "web_page_changes" ("changed_at")',
   `create table "web_page_emails" (
     "page_key" text not null,
     "position" bigint not null,
@@ -158,6 +180,7 @@ const DOWN = `drop table
   "web_page_phones",
   "web_page_links",
   "web_page_emails",
+  "web_page_changes",
   "web_pages",
   "sec_filing_sics",
   "sec_filing_items",
@@ -166,6 +189,7 @@ const DOWN = `drop table
   "sec_filing_ciks",
   "sec_filing_biz_states",
   "sec_filing_biz_locations",
+  "sec_filing_changes",
   "sec_filings",
   "fact_request_costs"`;
 
