@@ -1,15 +1,12 @@
 /** Full answers whose follow-up failed, as readers of the status, the views and the report see them. */
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
-import { migrate } from '../../src/warehouse/migrate/migrate.ts';
 import { readReport } from '../../src/report/read-report.ts';
 import { filings } from '../flow/filings.ts';
 import { select } from '../flow/rows.ts';
 import { only, type Scene, sceneIn } from '../flow/scene.ts';
 import { answerOf, drawn, filingWorld, itemOf } from '../service/filing-world.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
-import { revertTo } from '../support/revert-to.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
 const FAILED = 'as many items as requested, and a request for more of them failed';
@@ -121,16 +118,6 @@ anyWarehouse('a full answer', (open) => {
     expect(await select(scene.warehouse, extents)).toEqual(truncated);
     const outcomes = "select outcome from sluice.sync_inputs where input like '%never%'";
     expect(await select(scene.warehouse, outcomes)).toEqual([{ outcome: 'missing' }]);
-
-    // Earlier versions recorded slices for these answers.
-    const { warehouse } = scene;
-    await sql`insert into sluice_ops.coverage (request_id, run_id, sync, endpoint, request_key, filters, asked, returned, depth, complete, as_of)
-      select r.id, r.run_id, r.sync, r.endpoint, r.request_key, r.body - 'count', 12, 0, 0, false, now()
-      from sluice_ops.requests r where r.state = 'missing'`.execute(warehouse.db);
-    expect((await boundsIn(scene)).status).toEqual([0, []]);
-    await revertTo(warehouse, '0022_slices_and_alerts');
-    await migrate(warehouse, 'up');
-    expect(await select(warehouse, extents)).toEqual(truncated);
   });
 
   it('of days of which some failed is a lower bound until a later run reads these days, however it splits them', async () => {

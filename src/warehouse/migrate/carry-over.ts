@@ -65,7 +65,7 @@ export const isBeforeBaseline = (names: readonly string[]): boolean => FIRST.som
 export async function recordBaseline(db: QueryExecutorProvider, ops: string, applied: Applied): Promise<void> {
   const present = withBaseline(applied);
   if (present === applied) return;
-  const records = sql.table(`${ops}.kysely_migration`);
+  const records = sql.id(ops, 'kysely_migration');
   await sql`delete from ${records} where name = any(${REPLACED})`.execute(db);
   const at = present.get('0001_ledger')?.toISOString();
   await sql`insert into ${records} select name, ${at} from unnest(${BASELINE}::text[]) as name`.execute(db);

@@ -13,7 +13,9 @@ export async function runMigrations(
 ): Promise<string[]> {
   const { Migrator } = await import('kysely/migration');
   const provider = { getMigrations: () => migrationsFor(names) };
-  const { error, results } = await go(new Migrator({ db: trx, provider, migrationTableSchema: names.ops }));
+  // A checkout with migrations of its own, such as those of promoted fields, may have applied greater numbers.
+  const order = { allowUnorderedMigrations: true };
+  const { error, results } = await go(new Migrator({ db: trx, provider, migrationTableSchema: names.ops, ...order }));
   if (error !== undefined) throw error instanceof Error ? error : new Error('the migrator failed', { cause: error });
   return (results ?? []).filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
 }
