@@ -195,7 +195,9 @@ eachWarehouse('migrations', (open, kind) => {
       expect(await migrate(own, 'up')).toEqual([]);
     }
 
-    const column = sql`alter table sluice_ops.drift add column answers text`.execute(db).catch((error: unknown) => error);
+    const column = sql`alter table sluice_ops.drift add column answers text`
+      .execute(db)
+      .catch((error: unknown) => error);
     expect(toMigrationError(await column, own)).toMatchObject(
       refusal('column "answers" of relation "drift" already exists'),
     );
