@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { runInProcess, type InProcessOptions } from './in-process.ts';
 import type { Ran } from './program-run.ts';
 
@@ -348,6 +349,19 @@ describe('a schema that is not current', () => {
     }
     expect((await sluice(['migrate'], { env })).code).toBe(0);
     expect((await sluice(['check'], { env })).code).toBe(0);
+    await other.drop();
+  });
+
+  it.each([
+    ['0001_operations', /has 0 of the 20 migrations[^]*Run sluice migrate with commit \w{7} of Sluice/],
+    ['9999_later', /newer than this version[^]*Update Sluice/],
+  ])('ends with exit code 8 and the version that it needs, if it has migrations such as %s', async (name, says) => {
+    const other = await freshDatabase(await postgresTemplate());
+    await execute(other.url, `update sluice_ops.kysely_migration set name = '${name}' where name = '0001_ledger'`);
+    for (const words of [['sync'], ['status'], ['check'], ['migrate']]) {
+      const { code, out, err } = await sluice(words, { env: { DATABASE_URL: other.url, CI: '1' } });
+      expect([words, code, `${out}${err}`]).toEqual([words, 8, expect.stringMatching(says)]);
+    }
     await other.drop();
   });
 });

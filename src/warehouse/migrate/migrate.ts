@@ -83,16 +83,21 @@ function statusOf(recorded: Applied): MigrationStatus {
   };
 }
 
-/** Throws a SchemaError if the warehouse has migrations that this version does not have. */
-function refuseUnknown({ unknown, state }: MigrationStatus, schema: string): void {
-  if (unknown.length === 0) return;
-  if (state !== 'newer') throw incompleteBefore(schema, unknown);
-  throw new SchemaError(
+/** The error of a warehouse with migrations that this version does not have; undefined for any other. */
+export function unknownMigrations({ unknown, state }: MigrationStatus, schema: string): SchemaError | undefined {
+  if (unknown.length === 0) return undefined;
+  if (state !== 'newer') return incompleteBefore(schema, unknown);
+  return new SchemaError(
     `The schema ${schema} is newer than this version of Sluice: it has the migrations ${unknown.join(', ')}.`,
     {
       next: 'Update Sluice on this machine to the version that migrated the schema.',
     },
   );
+}
+
+function refuseUnknown(status: MigrationStatus, schema: string): void {
+  const refusal = unknownMigrations(status, schema);
+  if (refusal) throw refusal;
 }
 
 /**
