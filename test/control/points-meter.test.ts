@@ -105,3 +105,74 @@ it('a call without a row does not make all later readings begin at it, but the l
   await meter.finish(signal);
   expect(from.at(-1)).toBe(0);
 });
+
+/** A meter whose first reading of the log waits until it is let go on. A reading shows the calls that were made before it. */
+function meterWithSlowReading() {
+  const { logReader } = logOf(() => shown);
+  const { promise, resolve: goOn, reject: fail } = Promise.withResolvers<void>();
+  let [begun, shown] = [0, 0];
+  const it = meterOf({
+    ...logReader,
+    read: async (...read) => {
+      begun += 1;
+      shown = made();
+      const result = await logReader.read(...read);
+      if (begun === 1) await promise;
+      return result;
+    },
+    costs: async (ids) => logReader.costs(ids.filter((id) => Number(id) <= shown)),
+  });
+  const { made } = it;
+  return { ...it, goOn, fail, begun: () => begun };
+}
+
+it('calls go on while the log is read because a minute has passed, and the last reading confirms them', async () => {
+  const { meter, signal, call, pass, goOn, begun } = meterWithSlowReading();
+  await call(10);
+  pass(60_000);
+  await call(1000);
+  expect(begun()).toBe(1);
+
+  const end = meter.finish(signal);
+  goOn();
+  await end;
+  expect(begun()).toBeGreaterThan(1);
+  expect(await meter.verify(signal)).toBe(false);
+});
+
+it('calls wait for the reading as soon as a tenth of what is left is not confirmed', async () => {
+  const { meter, signal, call, pass, goOn, made } = meterWithSlowReading();
+  await call(10);
+  pass(60_000);
+  await call(99_990);
+  let isIn = false;
+  const entered = meter.enter(signal).then(() => (isIn = true));
+  await new Promise(setImmediate);
+  expect([made(), isIn]).toEqual([100_000, false]);
+
+  goOn();
+  await entered;
+});
+
+it('a reading of the log that fails beside the calls stops the next call', async () => {
+  const { meter, signal, call, pass, fail } = meterWithSlowReading();
+  await call(10);
+  pass(60_000);
+  await call(1);
+  fail(new Error('the database is gone'));
+  await new Promise(setImmediate);
+  await expect(meter.enter(signal)).rejects.toThrow('the database is gone');
+});
+
+it('a limit that is reached waits for the reading beside the calls, then reads again for those that ended since', async () => {
+  const { meter, signal, call, pass, goOn, begun } = meterWithSlowReading();
+  await call(1);
+  pass(60_000);
+  await call(6);
+  const verified = meter.verify(signal);
+  goOn();
+  expect(await verified).toBe(true);
+  expect(begun()).toBe(1);
+  expect(await meter.verify(signal)).toBe(true);
+  expect(begun()).toBe(2);
+});
