@@ -60,16 +60,22 @@ export async function reopenChunks(ops: Ops, runId: string): Promise<readonly nu
   return numbers;
 }
 
-/** The state of a chunk, with its run. */
+/** A chunk, by its number in its run. */
+export interface ChunkId {
+  readonly runId: string;
+  readonly chunk: number;
+}
+
+/** The state of a chunk, with its complete run. */
 export interface ChunkOfRun {
-  readonly run: Run & { readonly chunk: string };
+  readonly run: Run;
   readonly runState: string;
   readonly runExitCode: number | null;
   readonly state: 'open' | 'ended' | 'concluded';
 }
 
 /** Reads a chunk and its run; undefined if it does not exist. */
-export async function readChunk(ops: Ops, runId: string, number: number): Promise<ChunkOfRun | undefined> {
+export async function readChunk(ops: Ops, { runId, chunk }: ChunkId): Promise<ChunkOfRun | undefined> {
   const row = await ops
     .selectFrom('runs as r')
     .innerJoin('chunks as c', 'c.run_id', 'r.id')
@@ -77,12 +83,12 @@ export async function readChunk(ops: Ops, runId: string, number: number): Promis
     .select([sql<string>`r.today::text`.as('today'), utcText('r.started_at').as('startedAt')])
     .select(['r.state as runState', sql<number | null>`r.exit_code::int`.as('runExitCode'), 'c.state'])
     .where('r.id', '=', runId)
-    .where('c.number', '=', String(number))
+    .where('c.number', '=', String(chunk))
     .executeTakeFirst();
   if (!row) return undefined;
   const { runState, runExitCode, state, ...run } = row;
   const { quote } = plannedOf(row.quote);
-  return { run: { ...run, quote, continued: true, chunk: String(number) }, runState, runExitCode, state };
+  return { run: { ...run, quote, continued: true }, runState, runExitCode, state };
 }
 
 /** Returns the first stop of a chunk of the run; it also stops chunks that have not begun. */
@@ -104,7 +110,7 @@ export async function firstStop(ops: Ops, runId: string): Promise<ChunkStop | un
  */
 export async function endChunk(
   ops: Ops,
-  { runId, number }: { readonly runId: string; readonly number: number },
+  { runId, chunk }: ChunkId,
   stop: ChunkStop | undefined,
   at: Date,
 ): Promise<number> {
@@ -119,7 +125,7 @@ export async function endChunk(
       next: stop?.next ?? null,
     })
     .where('run_id', '=', runId)
-    .where('number', '=', String(number))
+    .where('number', '=', String(chunk))
     .where('state', '=', 'open')
     .execute();
   const { open } = await ops
@@ -144,11 +150,11 @@ export async function assertRunning(ops: Ops, runId: string): Promise<void> {
 }
 
 /** Records which chunk's worker concluded the run. If that worker dies, its successor enqueues what follows the run. */
-export async function recordConcluded(ops: Ops, runId: string, number: number): Promise<void> {
+export async function recordConcluded(ops: Ops, { runId, chunk }: ChunkId): Promise<void> {
   await ops
     .updateTable('chunks')
     .set({ state: 'concluded' })
     .where('run_id', '=', runId)
-    .where('number', '=', String(number))
+    .where('number', '=', String(chunk))
     .execute();
 }

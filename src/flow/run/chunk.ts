@@ -27,7 +27,7 @@ import {
   syncLease,
 } from '../../ledger/lease.ts';
 import { moveRequests } from '../../ledger/requests.ts';
-import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
+import { CONTINUED_WITHIN_MS, type Run } from '../../ledger/runs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { deleteCounter } from '../../control/budget/spending-counters.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
@@ -46,7 +46,7 @@ import { openSegment } from './segment.ts';
 import type { ChunkOrder } from './share-run.ts';
 import type { RunStop } from './stop-controller.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
-import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
+import { missingSpools } from '../../recovery/spool/find-spools.ts';
 import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { NO_ROW_COUNTER } from './analyze-tables.ts';
 import { holderOf } from '../../control/lease/holder.ts';
@@ -79,9 +79,9 @@ export async function executeChunk(
 ): Promise<ChunkResult> {
   const { warehouse, effects } = invocation;
   const ops = operationsOf(warehouse);
-  const { runId, chunk: number } = order;
+  const { runId } = order;
   if (!(await fillColumnsOnce(warehouse, effects, signal))) return { as: 'stopped' };
-  const found = await retryTransient(() => readChunk(ops, runId, number), effects);
+  const found = await retryTransient(() => readChunk(ops, order), effects);
   // A worker that died after the end of the run did not enqueue what follows it.
   if (found?.state === 'concluded') return concludedBefore(found);
   const parent: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
@@ -102,7 +102,7 @@ export async function executeChunk(
   const lease: Lease = { ...own, parent };
   await using held = keepLeaseAlive(ops, lease, effects.sleep, invocation.checkClock);
   const either = AbortSignal.any([signal, held.lost]);
-  const chunk = { definition, order, run: found.run, lease };
+  const chunk: HeldChunk = { definition, order, run: found.run, lease };
   const stop = found.state === 'open' ? await executeSegment(invocation, chunk, either) : undefined;
   if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
   // A chunk that has ended stays as it is, but other chunks may still be open.
@@ -110,24 +110,19 @@ export async function executeChunk(
     ops,
     async (tx) => {
       await assertLease(tx, lease);
-      return endChunk(tx, { runId, number }, stop, effects.now());
+      return endChunk(tx, order, stop, effects.now());
     },
     effects,
   );
   if (open > 0) return { as: 'done' };
-  const checks = await checkSharedRun(invocation, chunk, either);
-  return await conclude(invocation, { definition, order, lease, checks });
+  return await conclude(invocation, chunk, await checkSharedRun(invocation, chunk, either));
 }
 
 /**
  * Why no worker with this definition may work on the run; undefined if it may. Under another definition, it would send
  * removed requests, and would move watermarks over days that the run never requested.
  */
-function outdatedBecause(
-  definition: SyncDefinition,
-  { definitionHash }: ChunkOfRun['run'],
-  idleMs: number,
-): string | undefined {
+function outdatedBecause(definition: SyncDefinition, { definitionHash }: Run, idleMs: number): string | undefined {
   const hashes = [definition.hash, refreshHash(definition, {})];
   if (!hashes.includes(definitionHash)) return 'its run has another definition than the config';
   return idleMs >= CONTINUED_WITHIN_MS ? 'no worker executed its run for 24 hours' : undefined;
@@ -141,9 +136,15 @@ function outdatedBecause(
 const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `${CHUNK_LEASES}${runId}:${token}:`;
 const leaseOfChunk = (order: ChunkOrder): string => `${leasesOfChunks(order)}${order.chunk}`;
 
-type HeldChunk = Pick<Parameters<typeof openSegment>[1], 'definition' | 'run' | 'lease'> & {
+/** A chunk that this worker holds. */
+interface HeldChunk {
+  readonly definition: SyncDefinition;
   readonly order: ChunkOrder;
-};
+  /** The complete run. */
+  readonly run: Run;
+  /** The lease of the chunk, within the sync's lease. */
+  readonly lease: Lease;
+}
 
 /** Executes the open requests of a chunk. If another chunk has stopped the run, only what was sent is settled. */
 async function executeSegment(
@@ -152,9 +153,11 @@ async function executeSegment(
   signal: AbortSignal,
 ): Promise<ChunkStop | undefined | 'aborted'> {
   const { warehouse, config, effects } = invocation;
+  const ops = operationsOf(warehouse);
+  const part = { ...run, chunk: String(order.chunk) };
   const segment = await openSegment(invocation, {
     definition,
-    run,
+    run: part,
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
     prices: await retryTransient(() => readPrices(warehouse, config, definition), effects),
@@ -164,14 +167,9 @@ async function executeSegment(
     rowCounter: NO_ROW_COUNTER,
   });
   for (const files of await invocation.spools.waiting())
-    await ingestSpooled(
-      operationsOf(warehouse),
-      files,
-      { sync: definition.name, part: run },
-      { ...effects, redactedBody },
-    );
+    await ingestSpooled(ops, files, { sync: definition.name, part }, { ...effects, redactedBody });
   await segment.settle(signal);
-  const before = await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects);
+  const before = await retryTransient(() => firstStop(ops, run.id), effects);
   const stop = before ? undefined : await segment.complete(signal);
   if (signal.aborted) return 'aborted';
   return stop ? { exitCode: exitCodeOf(stop.reason), because: stop.because, next: stop.next } : before;
@@ -180,14 +178,13 @@ async function executeSegment(
 /** Runs the checks of the shared run. Outside the transaction that concludes it, because they may take long. */
 async function checkSharedRun(
   invocation: Invocation,
-  { definition, order, run: chunkRun, lease }: HeldChunk,
+  chunk: HeldChunk,
   signal: AbortSignal,
 ): Promise<readonly CheckResult[]> {
-  const { warehouse, effects } = invocation;
-  if (definition.checks === undefined) return [];
-  const { chunk: _, ...run } = chunkRun;
-  const stop = stopOf(await retryTransient(() => firstStop(operationsOf(warehouse), run.id), effects));
-  return runChecks(invocation, { definition, run, covered: order.covered, stop, lease, signal });
+  if (chunk.definition.checks === undefined) return [];
+  const ops = operationsOf(invocation.warehouse);
+  const stop = stopOf(await retryTransient(() => firstStop(ops, chunk.run.id), invocation.effects));
+  return runChecks(invocation, { ...chunk, covered: chunk.order.covered, stop, signal });
 }
 
 const concludedBefore = ({ runExitCode, runState }: ChunkOfRun): ChunkResult => ({
@@ -202,27 +199,24 @@ const stopOf = (stop: ChunkStop | undefined): RunStop | undefined =>
 /** Concludes the run once; a later caller finds it ended. */
 async function conclude(
   invocation: Invocation,
-  { definition, order, lease, checks }: Omit<HeldChunk, 'run'> & { readonly checks: readonly CheckResult[] },
+  chunk: HeldChunk,
+  checks: readonly CheckResult[],
 ): Promise<ChunkResult> {
-  const { warehouse, effects } = invocation;
-  const { runId, chunk: number } = order;
-  const ops = operationsOf(warehouse);
+  const { order, lease } = chunk;
+  const ops = operationsOf(invocation.warehouse);
   const end = await retryTransaction(
     ops,
     async (tx): Promise<ChunkResult> => {
-      const state = await lockRun(tx, runId);
-      const found = await readChunk(tx, runId, number);
+      const state = await lockRun(tx, order.runId);
+      const found = await readChunk(tx, order);
       if (found?.state === 'concluded') return concludedBefore(found);
       if (!found || state !== 'running') return { as: 'done' };
       await assertLease(tx, lease);
-      const { chunk: _, ...sharedRun } = found.run;
-      const [missing] = await missingSpools(tx, sharedRun, invocation.spools);
-      const ended = { definition, order, run: found.run, missing, checks };
-      const summary = await concludeSharedRun(tx, invocation, ended);
-      await recordConcluded(tx, runId, number);
+      const summary = await concludeSharedRun(tx, invocation, chunk, checks);
+      await recordConcluded(tx, order);
       return { as: 'concluded', exitCode: summary.exitCode, state: summary.state, summary };
     },
-    effects,
+    invocation.effects,
   );
   if (end.as === 'concluded') await cleanUpChunks(ops, order, lease);
   return end;
@@ -231,25 +225,17 @@ async function conclude(
 async function concludeSharedRun(
   ops: Ops,
   invocation: Invocation,
-  {
-    definition,
-    order,
-    run,
-    missing,
-    checks,
-  }: Pick<HeldChunk, 'definition' | 'order' | 'run'> & {
-    readonly missing: MissingSpools | undefined;
-    readonly checks: readonly CheckResult[];
-  },
+  { definition, order, run }: HeldChunk,
+  checks: readonly CheckResult[],
 ): Promise<SyncSummary> {
-  const { chunk: _, ...sharedRun } = run;
   const { covered, lost, startedAt, continued } = order;
+  const [missing] = await missingSpools(ops, run, invocation.spools);
   const stop = await firstStop(ops, run.id);
   // An error that concerns the complete endpoint leaves no request planned.
-  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, sharedRun, ['planned'], 'skipped');
+  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, run, ['planned'], 'skipped');
   return concludeRun(ops, invocation, {
     definition,
-    run: { ...sharedRun, continued },
+    run: { ...run, continued },
     covered,
     stop: stopOf(stop),
     startedAt: new Date(startedAt),

@@ -1,6 +1,6 @@
 /** Hands a run with chunks over to all workers: from then on the run holds the lease of its sync. */
 import type { Kysely } from 'kysely';
-import { reopenChunks } from '../../ledger/chunks.ts';
+import { type ChunkId, reopenChunks } from '../../ledger/chunks.ts';
 import { handOver, holderOfRun, currentHolder } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { RunContext } from './run-context.ts';
@@ -9,10 +9,8 @@ import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { type RetryEffects, retryTransaction } from '../../warehouse/connect/retry-transient.ts';
 
 /** What a worker needs to know to take part in a run. */
-export interface ChunkOrder {
+export interface ChunkOrder extends ChunkId {
   readonly sync: string;
-  readonly runId: string;
-  readonly chunk: number;
   /** The token of the sync's lease, which the run holds; it fences late workers. */
   readonly token: string;
   /** Number of inputs that needed no request, for the summary of the run. */
