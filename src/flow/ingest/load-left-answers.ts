@@ -81,7 +81,12 @@ async function settle(
       const prices =
         endpoint && (await retryTransient(() => readPrices(warehouse, config, { name: sync, endpoint }), effects));
       const onCommit: IngestOptions['onCommit'] =
-        prices && ((inside, results) => settlePoints(inside, results.map(settlementOf({ prices: () => prices }))));
+        prices &&
+        ((inside, results) =>
+          settlePoints(
+            inside,
+            results.map((it) => settlementOf(prices, it)),
+          ));
       const options = {
         leases: [held.lease, acquired],
         purpose: { kind: 'settle' } as const,

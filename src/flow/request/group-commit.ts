@@ -7,7 +7,7 @@ import type { RequestToSend, AnswerToStore } from '../../ledger/store-and-record
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { StopController } from '../run/stop-controller.ts';
 import { batched } from '../../async/batcher.ts';
-import type { LoaderContext } from '../run/loader.ts';
+import type { RunContext } from '../run/run-context.ts';
 import { commitIdempotently } from './idempotent-commit.ts';
 import { isRefused } from '../../warehouse/connect/retry-transient.ts';
 
@@ -43,7 +43,7 @@ const MOST_TOGETHER = 500;
 const HEAVIEST_BYTES = 2 ** 20;
 
 /** Creates commits in the order of calls. After an answer could not be stored, no request is recorded as sent. */
-export function openGroupCommit(context: LoaderContext, controller: Pick<StopController, 'hasFailed'>): GroupCommit {
+export function openGroupCommit(context: RunContext, controller: Pick<StopController, 'hasFailed'>): GroupCommit {
   const ops = operationsOf(context.warehouse);
   const failsWholeBatch = (error: unknown): boolean => !isRefused(error);
   let hasStoreFailed = false;

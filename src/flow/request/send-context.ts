@@ -1,30 +1,26 @@
 /** What sending a request needs, and an attempt that was sent. */
-import type { Client } from '../../extract/client.ts';
 import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
 import type { RetryPolicy } from '../../extract/retry.ts';
-import type { Lease } from '../../ledger/lease.ts';
 import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Admission } from './admission.ts';
 import type { Breaker } from './circuit-breaker.ts';
-import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import type { GroupCommit } from './group-commit.ts';
-import type { Limiter } from '../../control/limiter/slot.ts';
 import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
-import type { RunSpans } from '../../telemetry/spans.ts';
 import type { Effects } from '../effects.ts';
-import type { PointsMeter } from '../points/ticket.ts';
+import type { RunContext } from '../run/run-context.ts';
 
 /** A request with the id that its attempts carry. */
 export interface SentRequest extends LedgerRequest {
   readonly xRequestId: string;
 }
 
-export interface SendContext extends Effects {
+export interface SendContext
+  extends Effects,
+    Pick<RunContext, 'client' | 'limiter' | 'meter' | 'lease' | 'onSent' | 'onLostAnswer' | 'checkpoint' | 'spans'> {
   readonly endpoint: Endpoint;
-  readonly client: Client;
   readonly policy: RetryPolicy;
   /** Earlier invocations that ended without an answer. */
   readonly lostInvocations: number;
@@ -37,22 +33,12 @@ export interface SendContext extends Effects {
   readonly most: () => number;
   /** The receipt times of answers that serve this request now; undefined if none may. */
   readonly freshWithin: () => ReceiptRange | undefined;
-  /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
-  readonly meter?: PointsMeter | undefined;
   /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
   readonly commits: Pick<GroupCommit, 'recordSent'>;
   /** Commits the answer's bytes and returns its id. The load settles the cost later. */
   readonly store: (request: SentRequest, answer: AnsweredOutcome, reservation: Reservation) => Promise<string>;
   readonly ops: Ops;
-  readonly lease: Lease;
   readonly breaker: Breaker;
-  /** Bounds the concurrent calls of the token, and their rate. */
-  readonly limiter: Limiter;
-  /** Called for a lost answer that may be paid twice. */
-  readonly onLostAnswer: (because: string, again: boolean) => void;
-  readonly onSent: (sentAt: Date) => () => void;
-  readonly checkpoint?: OnCheckpoint | undefined;
-  readonly spans?: Pick<RunSpans, 'attempt'> | undefined;
   /** Called when nothing more may be sent in this run, before that is recorded. */
   readonly onStop: () => void;
 }

@@ -23,7 +23,7 @@ import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepar
 import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import type { ExecuteContext } from './execute-context.ts';
+import type { RunContext } from './run-context.ts';
 import { type AnswerStore, openAnswerStore } from './store-answers.ts';
 import { openTaskGroup, type TaskGroup } from '../../async/task-group.ts';
 
@@ -36,7 +36,7 @@ export const POSTPONED_MS = 500;
 const BACKLOG = 1000;
 
 /** Loads stored answers of the run, and fresh answers that serve it; sends nothing. */
-export async function loadWaiting(context: ExecuteContext): Promise<void> {
+export async function loadWaiting(context: RunContext): Promise<void> {
   const splitter = await retryTransient(
     () => openSplitter(operationsOf(context.warehouse), context.definition),
     context,
@@ -45,7 +45,7 @@ export async function loadWaiting(context: ExecuteContext): Promise<void> {
 }
 
 /** Sends and loads until the run has nothing open or something stops it; returns what stopped it. */
-export async function executeRun(context: ExecuteContext, signal: AbortSignal): Promise<RunStop | undefined> {
+export async function executeRun(context: RunContext, signal: AbortSignal): Promise<RunStop | undefined> {
   const ops = operationsOf(context.warehouse);
   const { definition, run } = context;
   const splitter = await retryTransient(() => openSplitter(ops, definition), context);
@@ -55,7 +55,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
 
 /** One execution of a run. Whatever fails, calls in flight are awaited and stored, and nothing new is sent. */
 class RunExecution {
-  readonly #context: ExecuteContext;
+  readonly #context: RunContext;
   readonly #ops: Ops;
   readonly #splitter: Splitter;
   readonly #lostBefore: LostByRequest;
@@ -78,7 +78,7 @@ class RunExecution {
   /** A request waits for the same call of another sync. */
   #isPostponed = false;
 
-  constructor(context: ExecuteContext, splitter: Splitter, lostBefore: LostByRequest, signal: AbortSignal) {
+  constructor(context: RunContext, splitter: Splitter, lostBefore: LostByRequest, signal: AbortSignal) {
     this.#context = context;
     this.#ops = operationsOf(context.warehouse);
     this.#splitter = splitter;

@@ -7,25 +7,14 @@ import { isUnreadable } from '../../ledger/failures/unreadable-answers.ts';
 import { unloadedAnswers } from '../../ledger/answers.ts';
 import { expectedPointsOf, maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
-import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import { answersToServe, type RunMemory, mayFollowUp, planFollowUps } from '../split/follow-up.ts';
 import { batched } from '../../async/batcher.ts';
 import { type IngestOptions, type IngestResult, ingestAnswer } from '../ingest/ingest.ts';
 import { openLoadQueue, type QueuedAnswer } from '../ingest/queue.ts';
 import { serveFromNewAnswers } from '../../control/freshness/freshness.ts';
-import type { RunSpans } from '../../telemetry/spans.ts';
 import type { RunContext } from './run-context.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { openReadWriteLock } from '../../async/read-write-lock.ts';
-
-export interface LoaderContext extends RunContext {
-  /** The prices of calls now. */
-  readonly prices: () => PriceBook;
-  readonly checkpoint?: OnCheckpoint | undefined;
-  readonly spans?: Pick<RunSpans, 'attempt' | 'load'> | undefined;
-  /** Called with each loaded answer. */
-  readonly onLoaded: (result: IngestResult) => void;
-}
 
 export interface Loader {
   /**
@@ -46,7 +35,7 @@ export interface Loader {
 const MOST_REQUESTS = 500;
 
 /** Creates a loader for one run. */
-export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
+export function openLoader(context: RunContext, memory: RunMemory): Loader {
   const ops = operationsOf(context.warehouse);
   const lock = openReadWriteLock();
   let last: Promise<unknown> = Promise.resolve();
@@ -66,9 +55,10 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
     wrapCommit: context.spans?.load,
     onCommit: async (inside, results) => {
       await planFollowUps(context, inside, results, memory);
+      const own = results.filter(({ answer }) => !answer.loaded && answer.sync === sync);
       await settlePoints(
         inside,
-        results.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settlementOf(context)),
+        own.map((result) => settlementOf(context.prices(), result)),
       );
     },
   };
@@ -136,17 +126,17 @@ async function allOf(works: readonly Promise<void>[]): Promise<void> {
 }
 
 /** Returns what a loaded answer cost by the prices of its calls. */
-export const settlementOf = (context: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
+export const settlementOf = (prices: PriceBook, result: IngestResult) => ({
   requestId: result.answer.requestId,
-  points: pointsOf(context, result),
-  reserved: maxPointsOf(context.prices(), countOf(result.answer.request)),
+  points: pointsOf(prices, result),
+  reserved: maxPointsOf(prices, countOf(result.answer.request)),
 });
 
 /** The points that an answer cost; an unreadable one may have had any number of items. */
-function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, receipt }: IngestResult): number {
+function pointsOf(prices: PriceBook, { answer, batch, receipt }: IngestResult): number {
   const requested = countOf(answer.request);
-  if (isUnreadable(batch)) return maxPointsOf(prices(), requested);
-  return expectedPointsOf(prices(), {
+  if (isUnreadable(batch)) return maxPointsOf(prices, requested);
+  return expectedPointsOf(prices, {
     asked: requested,
     returned: receipt.received,
     outcome: answer.status === 412 ? 'missing' : 'answered',
@@ -155,11 +145,11 @@ function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, re
 
 /** Settles the points of a loaded answer, and reports the end of its request. */
 export function reportLoaded(
-  context: Pick<LoaderContext, 'prices'> & { readonly onEnded: (rows: number, points: number) => void },
+  context: Pick<RunContext, 'prices' | 'onEnded'>,
   result: IngestResult,
   reservation: Pick<Reservation, 'settle'>,
 ): void {
-  const points = pointsOf(context, result);
+  const points = pointsOf(context.prices(), result);
   reservation.settle(points);
   const rows = Object.values(result.receipt.written).reduce((sum, written) => sum + written, 0);
   context.onEnded(rows, points);

@@ -20,7 +20,7 @@ import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Effects } from '../effects.ts';
 import { executeRun } from './execute.ts';
-import type { ExecuteContext } from './execute-context.ts';
+import type { RunContext } from './run-context.ts';
 import type { RunStop } from './stop-controller.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
@@ -33,7 +33,7 @@ export interface TimeRange {
 /** What a log read needs from the run that starts it. */
 export interface LogReadContext
   extends Effects,
-    Pick<ExecuteContext, 'warehouse' | 'definition' | 'run' | 'lease' | 'client' | 'limiter' | 'budget' | 'onLoaded'> {
+    Pick<RunContext, 'warehouse' | 'definition' | 'run' | 'lease' | 'client' | 'limiter' | 'budget' | 'onLoaded'> {
   /** Returns the prices of a sync's calls. */
   readonly pricesOf: (definition: SyncDefinition) => Promise<PriceBook>;
   /** Runs one log read at a time. Reads share a run name, and a new read abandons the one before. */

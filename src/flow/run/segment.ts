@@ -11,7 +11,6 @@ import { maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { executeRun, loadWaiting } from './execute.ts';
-import type { ExecuteContext } from './execute-context.ts';
 import type { RunStop } from './stop-controller.ts';
 import { splitNotices } from '../split/split-notices.ts';
 import {
@@ -87,7 +86,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   const resolveLost = definition.endpoint.paging.by === 'cursor' ? undefined : openReconciler(reading);
   const most = (request: RequestBody): number => maxPointsOf(currentPrices(), countOf(request));
   const settleOptions = { ...effects, definition, run, lost, resolveLost, maxPointsOf: most };
-  const contextWith = async (onSplit: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
+  const contextWith = async (onSplit: RunContext['onSplit']): Promise<RunContext> => ({
     ...shared,
     retries: config.service.retries,
     inFlight,
@@ -135,7 +134,7 @@ async function openRequestLimit(
   runId: string,
   limit: number,
   effects: Effects,
-): Promise<ExecuteContext['mayBegin']> {
+): Promise<RunContext['mayBegin']> {
   const sentBefore = await retryTransient(() => countSent(ops, runId), effects);
   const begun = new Set<string>();
   return ({ id, attempts }) => {

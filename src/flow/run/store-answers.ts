@@ -6,13 +6,8 @@ import type { GroupCommit } from '../request/group-commit.ts';
 import type { StopController } from './stop-controller.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import type { QueuedAnswer } from '../ingest/queue.ts';
-import type { Loader, LoaderContext } from './loader.ts';
-import type { SpoolWriter } from '../../recovery/spool/spool.ts';
-
-export interface StoreContext extends LoaderContext {
-  /** Keeps an answer that could not be stored; returns the error that ends the run. */
-  readonly spoolAnswer?: SpoolWriter | undefined;
-}
+import type { Loader } from './loader.ts';
+import type { RunContext } from './run-context.ts';
 
 export interface AnswerStore {
   /**
@@ -39,7 +34,7 @@ const MOST_KEPT_BYTES = 3 * PAUSE_BYTES;
 
 /** Creates the store of a run. After an answer could not be stored, stored answers are no longer loaded. */
 export function openAnswerStore(
-  context: StoreContext,
+  context: RunContext,
   loader: Loader,
   controller: StopController,
   commits: Pick<GroupCommit, 'store'>,
@@ -85,7 +80,7 @@ export function openAnswerStore(
 
 /** The answer as it would be read back from the database. */
 const storedOf = (
-  { run, definition }: LoaderContext,
+  { run, definition }: RunContext,
   { id: requestId, requestKey, request }: SentRequest,
   { status, body, receivedAt, tookMs }: AnsweredOutcome,
   answerId: string,
