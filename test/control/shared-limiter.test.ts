@@ -127,7 +127,7 @@ describe('a limiter over a shared source', () => {
     await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
     second.resolve();
     await settled();
-    expect(calls()).toEqual(['renew 2,1,3', 'renew 2,1,3']);
+    expect(calls()).toEqual(['renew 3,2,1', 'renew 3,2,1']);
     expect(mine.has(3)).toBe(true);
     first.reject(new Error('it could not be recorded'));
     await settled();

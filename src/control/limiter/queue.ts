@@ -8,8 +8,8 @@ import {
   type GrantedSlots,
 } from './shared-slots.ts';
 import { batched } from '../../async/batcher.ts';
-import type { Limiter, LimiterEffects, Slot } from './slot.ts';
-import { SlotTable } from './slot-table.ts';
+import type { Limiter, LimiterEffects, PendingCommit, Slot } from './slot.ts';
+import { type HeldSlot, SlotTable } from './slot-table.ts';
 import { LONGEST_SLEEP_MS, openPacer, type Pacer } from './pacer.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
@@ -119,7 +119,7 @@ export class LimiterQueue implements Limiter {
   }
 
   /** Waits for the start time of a call; false when the signal aborts first, or the slot was lost. */
-  async #begin(number: number, given: StartTime | undefined, signal: AbortSignal): Promise<boolean> {
+  async #begin(slot: HeldSlot, given: StartTime | undefined, signal: AbortSignal): Promise<boolean> {
     const takeStart = this.#takeStart;
     let start = given ?? (await takeStart?.(null)) ?? this.#startTimeOf(this.#nowMs(), 0);
     for (let attempts = 1; ; ) {
@@ -130,27 +130,47 @@ export class LimiterQueue implements Limiter {
       if (takeStart && attempts < MOST_START_TIMES && this.#nowMs() - start.earliestMs > LATE_MS) {
         attempts += 1;
         start = await takeStart(null);
-      } else if (this.#slotTable.isCertain(number)) {
+      } else if (this.#slotTable.isCertain(slot)) {
         this.#pacer.recordStart();
         return true;
-      } else if (!(await retryTransient(() => this.#slotTable.confirm(number), this.#effects))) return false;
+      } else if (!(await retryTransient(() => this.#slotTable.confirm(slot), this.#effects))) return false;
     }
   }
 
-  #slotOf(number: number, start?: StartTime): Slot {
+  /** Uses a slot for a call. Without a start time, the call requests one when it begins. */
+  #use(slot: HeldSlot, start?: StartTime): Slot {
+    this.#slotTable.use(slot);
     let released = false;
     return {
-      begin: (signal) => this.#begin(number, start, signal),
-      pendingCommit: (by) => this.#slotTable.pendingCommit(number, by),
+      begin: (signal) => this.#begin(slot, start, signal),
+      // A call that took over the slot waited for other committers, so everything left is from the last one.
+      pendingCommit: (by) => (slot.pendingCommit?.committer === by ? undefined : slot.pendingCommit?.recorded),
       release: (about) => {
         if (released) return;
         released = true;
-        if (about) this.#slotTable.addPendingCommit(number, about);
-        if (this.#passToNext(number)) return;
-        this.#slotTable.release(number);
-        this.#notify();
+        this.#release(slot, about);
       },
     };
+  }
+
+  /** Uses a slot of an ended call for the next one. */
+  #useAgain(slot: HeldSlot): Slot {
+    this.#nextStartMs = Math.max(this.#nextStartMs, this.#nowMs()) + this.#bounds.intervalMs;
+    return this.#use(slot);
+  }
+
+  /** Passes a slot to the first waiting call of this process, unless it is due to other processes. */
+  #release(slot: HeldSlot, about: PendingCommit | undefined): void {
+    if (about) this.#slotTable.addPendingCommit(slot, about);
+    const [waiter] = this.#waiters;
+    if (waiter && this.#isOpen() && this.#slotTable.mayReuse(slot)) return this.#grant(waiter, this.#useAgain(slot));
+    this.#slotTable.release(slot);
+    this.#notify();
+  }
+
+  #grant(waiter: Waiter, slot: Slot): void {
+    this.#waiters.delete(waiter);
+    waiter.grant(slot);
   }
 
   /** True if a call with a slot would get an early start time, as far as this process knows. */
@@ -158,41 +178,21 @@ export class LimiterQueue implements Limiter {
     return this.#source.sharing !== undefined && this.#nextStartMs - this.#nowMs() <= START_AHEAD_MS;
   }
 
-  #grantReused(number: number): Slot {
-    this.#nextStartMs = Math.max(this.#nextStartMs, this.#nowMs()) + this.#bounds.intervalMs;
-    return this.#slotOf(number);
-  }
-
-  /** Passes a slot to the first waiting call of this process, unless it is due to other processes. */
-  #passToNext(number: number): boolean {
-    const [waiter] = this.#waiters;
-    const mayPass = this.#isOpen() && !this.#slotTable.isOverdue(number) && this.#slotTable.isCertain(number);
-    if (!waiter || !mayPass) return false;
-    this.#waiters.delete(waiter);
-    waiter.grant(this.#grantReused(number));
-    return true;
-  }
-
   /** Returns a slot that was released a moment ago. */
   #takeReleased(): Slot | undefined {
     // A running statement may grant the same slot.
     if (this.#isTaking || this.#waiters.size > 0 || !this.#isOpen()) return undefined;
-    const number = this.#slotTable.reuse();
-    return number === undefined ? undefined : this.#grantReused(number);
+    const slot = this.#slotTable.reusable();
+    return slot && this.#useAgain(slot);
   }
 
   #handOut({ numbers, firstMs, isWanted }: GrantedSlots, requestedMs: number): void {
     if (numbers.length > 0) this.#slotTable.setWanted(isWanted);
     for (const [index, number] of numbers.entries()) {
+      const slot = this.#slotTable.add(number, requestedMs);
       const [waiter] = this.#waiters;
-      if (!waiter) {
-        this.#slotTable.addSpare(number);
-        continue;
-      }
-      this.#waiters.delete(waiter);
-      this.#slotTable.use(number, requestedMs);
-      const start = this.#startTimeOf(requestedMs, firstMs + index * this.#bounds.intervalMs);
-      waiter.grant(this.#slotOf(number, start));
+      const startMs = firstMs + index * this.#bounds.intervalMs;
+      if (waiter) this.#grant(waiter, this.#use(slot, this.#startTimeOf(requestedMs, startMs)));
     }
   }
 
@@ -208,7 +208,7 @@ export class LimiterQueue implements Limiter {
 
   /** Takes slots for the waiting calls; undefined if this process uses all slots. */
   async #takeForAll(): Promise<GrantedSlots | undefined> {
-    const most = Math.min(this.#waiters.size, this.#bounds.inFlight - this.#slotTable.usedCount());
+    const most = Math.min(this.#waiters.size, this.#bounds.inFlight - this.#slotTable.used().length);
     if (most <= 0) return undefined;
     const requestedMs = this.#nowMs();
     this.#isTaking = true;
@@ -223,7 +223,7 @@ export class LimiterQueue implements Limiter {
   }
 
   async #admitAll(): Promise<void> {
-    while (this.#waiters.size > 0 || this.#slotTable.hasIdle()) {
+    while (this.#waiters.size > 0 || this.#slotTable.hasFree()) {
       this.#hasChanged = false;
       const taken = await this.#takeForAll();
       await this.#slotTable.giveBack();
@@ -248,7 +248,7 @@ export class LimiterQueue implements Limiter {
       .finally(() => {
         this.#loop = undefined;
         // Handles changes during the end of the loop, which the next call would otherwise have to notice.
-        if (this.#waiters.size > 0 || this.#slotTable.hasIdle()) this.#notify();
+        if (this.#waiters.size > 0 || this.#slotTable.hasFree()) this.#notify();
       });
   }
 }
