@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { capped } from '../../src/control/limiter/capped.ts';
 import { LimiterQueue } from '../../src/control/limiter/queue.ts';
-import type { SlotSource } from '../../src/control/limiter/shared-slots.ts';
+import type { SlotSource } from '../../src/control/limiter/slot-source.ts';
 import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { countOf } from '../support/long.ts';
 import { settled, type Sleepers, sleepers } from '../flow/sleepers.ts';

@@ -2,12 +2,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
-import {
-  START_AHEAD_MS,
-  limiterName,
-  openSharedSlots,
-  type SlotSource,
-} from '../../src/control/limiter/shared-slots.ts';
+import { limiterName, openSharedSlots } from '../../src/control/limiter/shared-slots.ts';
+import { type SlotSource, START_AHEAD_MS } from '../../src/control/limiter/slot-source.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';

@@ -1,5 +1,5 @@
 /** The token's limiter if one process alone has the warehouse: slots and start times without rows. */
-import { START_AHEAD_MS, farthestMs, type LimiterBounds, type SlotSource, startsWithin } from './shared-slots.ts';
+import { START_AHEAD_MS, farthestMs, type LimiterBounds, type SlotSource, startsWithin } from './slot-source.ts';
 
 /** Creates slots and start times for this process alone. */
 export function openLocalSlots(bounds: LimiterBounds, now: () => Date): SlotSource {

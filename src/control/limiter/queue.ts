@@ -6,7 +6,7 @@ import {
   type SlotSharing,
   type SlotSource,
   type GrantedSlots,
-} from './shared-slots.ts';
+} from './slot-source.ts';
 import { batched } from '../../async/batcher.ts';
 import type { Limiter, LimiterEffects, PendingCommit, Slot } from './slot.ts';
 import { type HeldSlot, SlotTable } from './slot-table.ts';

@@ -9,75 +9,20 @@ import { digestOf } from '../../service/canonical-json.ts';
 import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { PLANNED_ONCE, precompiled } from '../../warehouse/sql/compile-once.ts';
-import { HEARTBEAT_MS } from '../../ledger/lease.ts';
-
-/** The bounds on concurrency and on the distance of starts. */
-export interface LimiterBounds {
-  readonly inFlight: number;
-  readonly intervalMs: number;
-}
-
-/** Start times that were granted. */
-export interface GrantedStarts {
-  /** Time until the first start; each further one follows an interval later. */
-  readonly firstMs: number;
-  /** Another process recently lacked slots. */
-  readonly isWanted: boolean;
-}
-
-/** Slots that were granted, each with a start time. */
-export interface GrantedSlots extends GrantedStarts {
-  readonly numbers: readonly number[];
-  /** How long the rate allows no start; 0 if only a slot is missing. */
-  readonly closedMs: number;
-}
-
-/** The source of slots and start times. */
-export interface SlotSource {
-  /**
-   * Grants at most `most` free slots, excluding the given ones: the caller holds them, or leaves them to other
-   * processes.
-   */
-  readonly take: (most: number, except: readonly number[]) => Promise<GrantedSlots>;
-  /** Operations for sharing with other processes; undefined if there can be none. */
-  readonly sharing: SlotSharing | undefined;
-}
-
-export interface SlotSharing {
-  /** Keeps slots for `SLOT_EXPIRES_MS` from now; returns those that this process still holds. */
-  readonly renew: (numbers: readonly number[]) => Promise<readonly number[]>;
-  /** Releases the slots that this process still holds. */
-  readonly release: (numbers: readonly number[]) => Promise<void>;
-  /** Grants start times without slots. */
-  readonly takeStarts: (count: number) => Promise<GrantedStarts>;
-}
-
-/** A holder that is silent this long is considered dead: as with a lease, three heartbeats may be missed. */
-export const SLOT_EXPIRES_MS = 4 * HEARTBEAT_MS;
+import {
+  farthestMs,
+  type GrantedStarts,
+  type LimiterBounds,
+  SHORTEST_MS,
+  SLOT_EXPIRES_MS,
+  type SlotSource,
+  START_AHEAD_MS,
+} from './slot-source.ts';
 
 /** A process that lacks slots records this, and repeats it at this interval. */
 const WANTED_AGAIN_MS = 500;
 /** How long the record counts: long enough for a process that repeats it slightly late. */
 const WANTED_MS = 2 * WANTED_AGAIN_MS;
-
-/**
- * How far ahead start times are granted: time to commit that the call is sent. Start times of a process that dies are
- * lost.
- */
-export const START_AHEAD_MS = 100;
-
-/**
- * The farthest that a start time can be ahead: each slot has one, or a few if its call is late. One beyond was granted
- * before a clock was set back, and is ignored.
- */
-export const farthestMs = ({ inFlight, intervalMs }: LimiterBounds): number => 60_000 + 4 * (inFlight + 1) * intervalMs;
-
-/** The number of start times that may be granted together if the next one is `aheadMs` ahead. */
-export const startsWithin = (aheadMs: number, intervalMs: number): number =>
-  aheadMs > START_AHEAD_MS ? 0 : 1 + Math.floor((START_AHEAD_MS - aheadMs) / Math.max(intervalMs, SHORTEST_MS));
-
-/** The resolution of the database's clock is a microsecond. */
-const SHORTEST_MS = 1e-3;
 
 /** Returns the name of a token's limiter, which does not reveal the token. */
 export const limiterName = (serviceUrl: string, token: string): string =>
@@ -95,8 +40,49 @@ export interface SharedLimiter extends LimiterBounds {
  */
 export async function openSharedSlots(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
-  { name, holder, inFlight, intervalMs }: SharedLimiter,
+  limiter: SharedLimiter,
 ): Promise<SlotSource> {
+  const statements = statementsOn(db, ops, limiter);
+  await statements.enterRows();
+
+  /** Returns how long the rate is closed for a process that got no slot. */
+  const closedMs = async (): Promise<number> => {
+    const row = await statements.readPace();
+    // The rows were deleted, so they are created again.
+    if (!row) await statements.enterRows();
+    const closed = Math.max(0, (row?.ahead_ms ?? 0) - START_AHEAD_MS);
+    if (row && closed === 0 && !row.is_told) await statements.recordWanted();
+    return closed;
+  };
+
+  return {
+    take: async (most, except) => {
+      const [row] = (await db.executeQuery(statements.takeSlots({ most, except: arrayLiteral(except) }))).rows;
+      if (!row) return { numbers: [], firstMs: 0, isWanted: false, closedMs: await closedMs() };
+      return { numbers: row.numbers.map(Number), ...startsOf(row), closedMs: 0 };
+    },
+    sharing: {
+      takeStarts: async (count) => startsOf((await db.executeQuery(statements.takeStarts({ count }))).rows[0]),
+      renew: async (numbers) => (await statements.renewSlots(numbers)).map(({ number }) => Number(number)),
+      release: async (numbers) => {
+        await db.executeQuery(statements.freeSlots({ numbers: arrayLiteral(numbers) }));
+      },
+    },
+  };
+}
+
+interface StartRow {
+  readonly first_ms: number;
+  readonly is_wanted: boolean | null;
+}
+
+const startsOf = (row: StartRow | undefined): GrantedStarts => ({
+  firstMs: Math.max(0, row?.first_ms ?? 0),
+  isWanted: row?.is_wanted === true,
+});
+
+/** The statements of one limiter. */
+function statementsOn(db: Warehouse['db'], ops: string, { name, holder, inFlight, intervalMs }: SharedLimiter) {
   const slots = sql.id(ops, 'limiter_slots');
   const paces = sql.id(ops, 'limiter_paces');
   const interval = sql`${intervalMs}::float8 * interval '1 millisecond'`;
@@ -105,15 +91,27 @@ export async function openSharedSlots(
   const aheadMs = sql`extract(epoch from ${nextAt} - clock_timestamp()) * 1000`;
   const ago = (ms: number) => sql`${sql.lit(ms)} * interval '1 millisecond'`;
   const expiry = sql`clock_timestamp() + ${sql.lit(SLOT_EXPIRES_MS)} * interval '1 millisecond'`;
-  const plannedOnce = sql.raw(PLANNED_ONCE);
-  // Set within each statement, so that it takes one round trip, and works behind a transaction pooler.
-  const compilable = <Row>(statement: RawBuilder<Row>) => ({ compile: () => statement.compile(db) });
-  const asynchronousCommit = sql`set_config('synchronous_commit', 'off', true)`;
-
   const isWanted = sql`wanted_by <> ${holder} and wanted_at > clock_timestamp() - ${ago(WANTED_MS)}`;
+  // Set within each statement, so that it takes one round trip, and works behind a transaction pooler.
+  const asynchronousCommit = sql`set_config('synchronous_commit', 'off', true)`;
+  const frequent = sql`${asynchronousCommit}${sql.raw(PLANNED_ONCE)}`;
+  const compilable = <Row>(statement: RawBuilder<Row>) => ({ compile: () => statement.compile(db) });
+  return {
+    enterRows: () =>
+      sql`
+      with entered as (
+        insert into ${slots} (token_digest, number, holder, expires_at)
+        select ${name}, number, '', clock_timestamp() - interval '1 second'
+        from generate_series(1, ${inFlight}::bigint) as number
+        on conflict (token_digest, number) do nothing
+      )
+      insert into ${paces} (token_digest, next_at) values (${name}, clock_timestamp())
+      on conflict (token_digest) do nothing`.execute(db),
 
-  const takeSlots = precompiled(['most', 'except'], ({ most, except }) =>
-    compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`
+    // From the highest number down, which leaves the lower numbers to processes with a lower bound. Slots of this
+    // holder that are not excluded were taken by a statement whose result was lost.
+    takeSlots: precompiled(['most', 'except'], ({ most, except }) =>
+      compilable(sql<StartRow & { numbers: readonly string[] }>`
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
           where token_digest = ${name} and number = any(array(
@@ -134,78 +132,41 @@ export async function openSharedSlots(
         where token_digest = ${name} and exists (select from taken)
         returning array(select number from taken) as numbers, (extract(epoch from
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-          ${isWanted} as is_wanted, ${asynchronousCommit}${plannedOnce}`),
-  );
-  const freeSlots = precompiled(['numbers'], ({ numbers }) =>
-    compilable(sql`
+          ${isWanted} as is_wanted, ${frequent}`),
+    ),
+
+    freeSlots: precompiled(['numbers'], ({ numbers }) =>
+      compilable(sql`
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
       where token_digest = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
-      returning ${asynchronousCommit}${plannedOnce}`),
-  );
+      returning ${frequent}`),
+    ),
 
-  const takeStartTimes = precompiled(['count'], ({ count }) =>
-    compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`
+    renewSlots: async (numbers: readonly number[]) => {
+      const { rows } = await sql<{ number: string }>`
+      update ${slots} set expires_at = ${expiry}
+      where token_digest = ${name} and holder = ${holder} and number = ${anyBigint(numbers)}
+      returning number, ${frequent}`.execute(db);
+      return rows;
+    },
+
+    takeStarts: precompiled(['count'], ({ count }) =>
+      compilable(sql<StartRow>`
       update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where token_digest = ${name}
       returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-        ${isWanted} as is_wanted, ${asynchronousCommit}${plannedOnce}`),
-  );
+        ${isWanted} as is_wanted, ${frequent}`),
+    ),
 
-  const enterRows = async (): Promise<void> => {
-    await sql`
-      with entered as (
-        insert into ${slots} (token_digest, number, holder, expires_at)
-        select ${name}, number, '', clock_timestamp() - interval '1 second'
-        from generate_series(1, ${inFlight}::bigint) as number
-        on conflict (token_digest, number) do nothing
-      )
-      insert into ${paces} (token_digest, next_at) values (${name}, clock_timestamp())
-      on conflict (token_digest) do nothing`.execute(db);
-  };
-  await enterRows();
-
-  /** Returns how long the rate is closed for a process that got no slot. */
-  const closedMs = async (): Promise<number> => {
-    const { rows } = await sql<{ ahead_ms: number; is_told: boolean }>`
+    /** How far ahead the next start is, and whether a process recently recorded that it lacks slots. */
+    readPace: async () => {
+      const { rows } = await sql<{ ahead_ms: number; is_told: boolean }>`
       select (${aheadMs})::float8 as ahead_ms, wanted_at > clock_timestamp() - ${ago(WANTED_AGAIN_MS)} as is_told
       from ${paces} where token_digest = ${name}`.execute(db);
-    const [row] = rows;
-    // The rows were deleted, so they are created again.
-    if (!row) await enterRows();
-    const closed = Math.max(0, (row?.ahead_ms ?? 0) - START_AHEAD_MS);
-    if (row && closed === 0 && !row.is_told)
-      await sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where token_digest = ${name}
-        returning ${asynchronousCommit}`.execute(db);
-    return closed;
-  };
-
-  return {
-    take: async (most, except) => {
-      // From the highest number down, which leaves the lower numbers to processes with a lower bound. Slots of this
-      // holder that are not excluded were taken by a statement whose result was lost.
-      const { rows } = await db.executeQuery(takeSlots({ most, except: arrayLiteral(except) }));
-      const [row] = rows;
-      if (!row) return { numbers: [], firstMs: 0, isWanted: false, closedMs: await closedMs() };
-      const { numbers, first_ms: firstMs, is_wanted: wanted } = row;
-      return { numbers: numbers.map(Number), firstMs: Math.max(0, firstMs), isWanted: wanted === true, closedMs: 0 };
+      return rows[0];
     },
 
-    sharing: {
-      takeStarts: async (count) => {
-        const { rows } = await db.executeQuery(takeStartTimes({ count }));
-        return { firstMs: Math.max(0, rows[0]?.first_ms ?? 0), isWanted: rows[0]?.is_wanted === true };
-      },
-
-      renew: async (numbers) => {
-        const { rows } = await sql<{ number: string }>`
-          update ${slots} set expires_at = ${expiry}
-          where token_digest = ${name} and holder = ${holder} and number = ${anyBigint(numbers)}
-          returning number, ${asynchronousCommit}${plannedOnce}`.execute(db);
-        return rows.map(({ number }) => Number(number));
-      },
-
-      release: async (numbers) => {
-        await db.executeQuery(freeSlots({ numbers: arrayLiteral(numbers) }));
-      },
-    },
+    recordWanted: () =>
+      sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where token_digest = ${name}
+        returning ${asynchronousCommit}`.execute(db),
   };
 }

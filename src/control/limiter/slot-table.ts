@@ -2,7 +2,7 @@
  * The slots that this process holds of a shared limiter: kept alive, released, and left to other processes from time to
  * time.
  */
-import { SLOT_EXPIRES_MS, type SlotSharing } from './shared-slots.ts';
+import { SLOT_EXPIRES_MS, type SlotSharing } from './slot-source.ts';
 import type { PendingCommit } from './slot.ts';
 import { type Heartbeat, type HeartbeatSleep, openHeartbeat } from '../lease/heartbeat.ts';
 
