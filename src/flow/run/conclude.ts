@@ -19,7 +19,6 @@ import type { Invocation } from './invocation.ts';
 import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
 import { endOf } from './run-end.ts';
-import type { RunStop } from './stop-controller.ts';
 import type { SyncRun } from './sync-run.ts';
 import { limitSummary, skipBeyondLimit } from './limited-run.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
@@ -30,8 +29,6 @@ import { moveWatermarks } from './move-watermarks.ts';
 import type { MissingSpools } from '../../recovery/spool/find-spools.ts';
 
 export interface ConcludeInput extends FinishedRun {
-  readonly aborted?: boolean;
-  readonly failOnTruncated?: boolean;
   readonly startedAt: Date;
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
@@ -96,13 +93,9 @@ export async function concludeRun(
 
 const SHOWN_BOUNDS = 20;
 
-export interface RunOutcome {
+export interface RunOutcome extends Pick<FinishedRun, 'stop' | 'aborted'> {
   readonly lease: Lease;
-  /** What stopped the run; undefined when everything was requested. */
-  readonly stop: RunStop | undefined;
   readonly missing: readonly MissingSpools[];
-  /** The caller's signal fired. */
-  readonly aborted: boolean;
   /** Stops checks that take long. */
   readonly signal: AbortSignal;
 }
@@ -125,7 +118,9 @@ export async function concludeOpenRun(
     covered,
     reliedInputs,
     stop,
+    aborted,
     isPart: isPartOfSync(options),
+    failOnTruncated: options.failOnTruncated,
     limit: options.limit === undefined ? undefined : { requests: options.limit, leftOut },
   };
   // Before the end of the run, so that a run which was not checked is never concluded.
@@ -136,11 +131,9 @@ export async function concludeOpenRun(
     return concludeRun(ops, invocation, {
       ...ended,
       checks,
-      aborted,
       lost,
       startedAt,
       pointsBefore,
-      failOnTruncated: options.failOnTruncated,
       isLimited: segment.isLimited,
       missing: missing.find(({ runId }) => runId === run.id),
     });

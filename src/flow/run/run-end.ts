@@ -18,9 +18,7 @@ interface RunEnd {
 }
 
 /** What decides the outcome of a run, beside its totals. */
-interface EndInput extends Pick<FinishedRun, 'stop' | 'limit'> {
-  readonly aborted?: boolean;
-  readonly failOnTruncated?: boolean;
+interface EndInput extends Pick<FinishedRun, 'stop' | 'aborted' | 'limit' | 'failOnTruncated'> {
   readonly missing?: MissingSpools | undefined;
   readonly checks?: readonly CheckResult[];
   readonly definition: Pick<SyncDefinition, 'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable'>;
