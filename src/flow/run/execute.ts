@@ -127,23 +127,29 @@ class RunExecution {
     while (loaded > 0);
   }
 
-  /** Handles the open requests of the run, page by page, until the ledger has no more and none can follow. */
+  /** Handles the open requests of the run, as many at a time as may wait in memory. */
   async #handleAll(): Promise<void> {
-    const { run, inFlight } = this.#context;
-    const ahead = Math.max(AHEAD, AHEAD_EACH * inFlight);
+    const most = Math.max(AHEAD, AHEAD_EACH * this.#context.inFlight);
+    for await (const requests of this.#openPages(most)) {
+      for (const request of requests)
+        this.#requests.track(this.#onePerEntity(request, () => this.#handleWhenFree(request)));
+      await this.#requests.waitUntil(() => this.#requests.size() < most || this.#isStopping());
+    }
+  }
+
+  /** The open requests of the run, page by page, until the ledger has no more and none can follow. */
+  async *#openPages(most: number): AsyncGenerator<readonly LedgerRequest[]> {
+    const { run, warehouse } = this.#context;
     // Requests that the last invocation tried come last: a few bad inputs must not keep a run from the good ones.
     const tried = run.continued ? await retryTransient(() => triedRequests(this.#ops, run), this.#context) : [];
     for (let last = '0'; !this.#isStopping(); ) {
       this.#hasNews = false;
       const after = last;
-      const page = await retryTransient(() => openRequests(this.#ops, run, after, ahead), this.#context);
+      const page = await retryTransient(() => openRequests(this.#ops, run, after, most), this.#context);
       last = page.at(-1)?.id ?? last;
-      this.#connected ??= connectAhead(this.#context.warehouse, page.length);
-      const requests = page.length > 0 ? page : tried.splice(0, ahead);
-      for (const request of requests)
-        this.#requests.track(this.#onePerEntity(request, () => this.#handleWhenFree(request)));
-      if (requests.length > 0)
-        await this.#requests.waitUntil(() => this.#requests.size() < ahead || this.#isStopping());
+      this.#connected ??= connectAhead(warehouse, page.length);
+      const requests = page.length > 0 ? page : tried.splice(0, most);
+      if (requests.length > 0) yield requests;
       else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
       else if (!this.#hasNews && (await this.#loader.loadWaiting()) === 0) {
         if (!this.#isPostponed) return;
