@@ -14,6 +14,24 @@ export const dayText = (number: number): string => dayOf(new Date(number * DAY_M
 /** The day that is `days` days later, or earlier if negative. */
 export const addDays = (day: string, days: number): string => dayText(dayNumber(day) + days);
 
+/** A range of days, as numbers, both ends included. */
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The number of days of a range. */
+export const lengthOf = ({ from, to }: DayRange): number => to - from + 1;
+
+/** True if two ranges share a day. */
+export const overlap = (one: DayRange, other: DayRange): boolean => one.from <= other.to && one.to >= other.from;
+
+/** The days in both ranges; without any, the end is before the beginning. */
+export const sharedDays = (one: DayRange, other: DayRange): DayRange => ({
+  from: Math.max(one.from, other.from),
+  to: Math.min(one.to, other.to),
+});
+
 /** Every day from the first to the last. */
 export const daysFrom = (first: string, last: string): string[] =>
   Array.from({ length: Math.max(0, dayNumber(last) - dayNumber(first) + 1) }, (_, index) => addDays(first, index));

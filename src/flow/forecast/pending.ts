@@ -3,6 +3,7 @@
  * the run does: a stored answer may be fresh and full, and then its parts may need requests.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
+import { lengthOf } from '../../day.ts';
 import { decode } from '../../normalize/decode.ts';
 import { fullAnswers, type QuestionSent, questionsSent, unreadKeys } from '../../ledger/questions.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -157,7 +158,7 @@ function sentBefore(
     const other = byInput.get(canonicalJson(input));
     const [now, then] = [request, other?.request].map((it) => it && paging.days && windowOf(it, paging.days));
     if (!other || !now || !then || other.counts.length === 0) return undefined;
-    const share = (now.to - now.from + 1) / (then.to - then.from + 1);
+    const share = lengthOf(now) / lengthOf(then);
     const length = Math.max(1, Math.round(other.counts.length * share));
     return Array.from({ length }, (_, at) => other.counts[at % other.counts.length]);
   };

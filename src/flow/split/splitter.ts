@@ -4,6 +4,7 @@
  * instead.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
+import { type DayRange, overlap } from '../../day.ts';
 import { type InputSlices, readEarlierSlices } from '../../ledger/coverage.ts';
 import { skipForSplit } from '../../ledger/skip-for-split.ts';
 import { assertLease } from '../../ledger/lease.ts';
@@ -35,8 +36,6 @@ const QUESTIONS = 10_000;
 
 type SplitDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 'splitBy' | 'raiseCountTo'>;
 
-type Window = NonNullable<ReturnType<typeof windowOf>>;
-
 interface QuestionState {
   readonly evidence: Evidence;
   /** Number of answers learned from. */
@@ -44,7 +43,7 @@ interface QuestionState {
   /** Answers of this run that were not full, and the sum of their filled shares. */
   readonly roomy: { answers: number; filled: number };
   /** The days of the slices in flight, as numbers. */
-  readonly inFlight: Set<Window>;
+  readonly inFlight: Set<DayRange>;
   /** Resolves when a request in flight ends. */
   change: PromiseWithResolvers<void>;
 }
@@ -185,11 +184,11 @@ const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > BEYOND +
  * True if requests in flight would improve a split. The first requests of a question qualify: as many may run together
  * as were answered before. Requests near days that came back full against the estimate qualify too.
  */
-function isEarly({ evidence: { density }, answers, inFlight }: QuestionState, window: Window | undefined): boolean {
+function isEarly({ evidence: { density }, answers, inFlight }: QuestionState, window: DayRange | undefined): boolean {
   if (inFlight.size === 0) return false;
   if (inFlight.size >= answers) return true;
-  const near = window && density.underestimatedDays(window.from, window.to);
-  return near !== undefined && [...inFlight].some(({ from, to }) => from <= near.to && to >= near.from);
+  const near = window && density.underestimatedDays(window);
+  return near !== undefined && [...inFlight].some((it) => overlap(it, near));
 }
 
 /** Plans the parts of a request in its place; does nothing if the request is no longer planned. */

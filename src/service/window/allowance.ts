@@ -2,6 +2,7 @@
  * The maximum number of requests for a question, whatever its answers are. Plans quote it, and a run splits a question
  * only into parts that together need no more.
  */
+import { lengthOf } from '../../day.ts';
 import type { RequestBody } from '../request-body.ts';
 import { windowOf } from './evidence.ts';
 import { countsUpTo, type Paging, type FollowOptions } from '../paging.ts';
@@ -22,7 +23,7 @@ export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOp
   if (typeof count !== 'number') return new Map([[undefined, 1]]);
   if (paging.by === 'once') return new Map([[count, 1]]);
   const window = ways.window && paging.days && windowOf(request, paging.days);
-  const days = window ? window.to - window.from + 1 : 1;
+  const days = window ? lengthOf(window) : 1;
   const allowed = new Map<number | undefined, number>(countsUpTo(count, ways.raiseCountTo).map((it) => [it, days]));
   const [largest] = [...allowed.keys()].slice(-1);
   return allowed.set(largest, days - 1 + days * ofFacets(request, ways.splitBy ?? {}, paging));

@@ -2,6 +2,7 @@
  * Estimates how many items a window of days holds, from the slices so far. Estimates decide how windows are split, and
  * never what is complete.
  */
+import { type DayRange, lengthOf, overlap, sharedDays } from '../../day.ts';
 import {
   countsOf,
   type DatedAnswer,
@@ -38,7 +39,7 @@ export class Density {
   readonly #week = new Rhythm();
   readonly #known = new KnownDays(this.#week);
   /** From the first to the last day of all answers. */
-  #requested = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+  #requested: DayRange = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
   /** Shortest first. */
   #fulls: FullAnswer[] = [];
   /** Full answers in date order, minus those in no order. Negative infinity once the order proved meaningless. */
@@ -49,7 +50,7 @@ export class Density {
   learn({ days, ...slice }: DatedSlice): void {
     const { from, to } = this.#requested;
     this.#requested = { from: Math.min(from, slice.from), to: Math.max(to, slice.to) };
-    if (this.#isContradicted(slice.from, slice.to, slice.returned)) {
+    if (this.#isContradicted(slice)) {
       this.#inOrder = Number.NEGATIVE_INFINITY;
       this.#known.drop('order');
     }
@@ -70,18 +71,19 @@ export class Density {
   }
 
   /**
-   * An estimate for each day of the range, both ends included. Full answers raise the estimates: shortest windows
+   * An estimate for each day of the range. Full answers raise the estimates: shortest windows
    * first, so that longer ones only distribute the remainder.
    */
-  guesses(from: number, to: number): readonly ItemEstimate[] {
-    const near = this.#fulls.filter((it) => it.from <= to && it.to >= from);
+  guesses(range: DayRange): readonly ItemEstimate[] {
+    const { from, to } = range;
+    const near = this.#fulls.filter((it) => overlap(it, range));
     const first = Math.min(from, ...near.map((it) => it.from));
     const last = Math.max(to, ...near.map((it) => it.to));
     const busyDay = this.#itemsOfBusyDay();
-    let all = this.#byNeighbours(first, last);
+    let all = this.#byNeighbours({ from: first, to: last });
     for (const full of near) {
       const start = full.from - first;
-      const days = all.slice(start, start + full.to - full.from + 1);
+      const days = all.slice(start, start + lengthOf(full));
       all = all.toSpliced(start, days.length, ...raisedToFull(full, scaledBySample(full, days), busyDay));
     }
     return all.slice(from - first, to - first + 1);
@@ -91,93 +93,92 @@ export class Density {
    * The range of unknown days around these days, if a window in it came back full although its estimate fit in one
    * answer.
    */
-  underestimatedDays(from: number, to: number): Pick<KnownRange, 'from' | 'to'> | undefined {
-    const { before, after } = this.#known.edges(from, to);
+  underestimatedDays(days: DayRange): DayRange | undefined {
+    const { before, after } = this.#known.edges(days);
     const gap = { from: before + 1, to: after - 1 };
-    const isSurprise = (it: FullAnswer): boolean => itemsOf(this.guesses(it.from, it.to)) <= it.returned * SURPRISE;
-    const near = this.#fulls.filter((it) => it.from < it.to && it.from <= gap.to && it.to >= gap.from);
+    const isSurprise = (it: FullAnswer): boolean => itemsOf(this.guesses(it)) <= it.returned * SURPRISE;
+    const near = this.#fulls.filter((it) => it.from < it.to && overlap(it, gap));
     return near.some(isSurprise) ? gap : undefined;
   }
 
   /** True if the days are outside of all requested windows, and far more than the range of those windows. */
-  isUncharted(from: number, to: number): boolean {
-    const { from: first, to: last } = this.#requested;
-    return (to < first || from > last) && to - from + 1 > CHARTED * (last - first + 1);
+  isUncharted(days: DayRange): boolean {
+    return !overlap(days, this.#requested) && lengthOf(days) > CHARTED * lengthOf(this.#requested);
   }
 
   /** True if known days are nearer to the end of the window than to its beginning. */
-  knowsEndBetter(from: number, to: number): boolean {
-    const { before, after } = this.#known.edges(from, to);
-    return Math.max(0, after - to) < Math.max(0, from - before);
+  knowsEndBetter(days: DayRange): boolean {
+    const { before, after } = this.#known.edges(days);
+    return Math.max(0, after - days.to) < Math.max(0, days.from - before);
   }
 
-  #learnComplete({ from, to, returned, days }: DatedAnswer): void {
+  #learnComplete(answer: DatedAnswer): void {
+    const { from, to, returned, days } = answer;
     const known = this.#known;
-    const counts = days && countsOf(days, from, to);
+    const counts = days && countsOf(days, answer);
     if (counts) this.#week.learn(from, counts);
     const ranges = counts ? rangesOf(from, counts, 'whole') : [{ from, to, items: returned, source: 'whole' as const }];
     for (const range of ranges) known.put(range);
     // The length of a full answer says nothing about days that are complete, or that are known to hold far more.
     this.#fulls = this.#fulls.filter(
-      (it) =>
-        known.completeDays(it.from, it.to) < it.to - it.from + 1 &&
-        known.items(it.from, it.to) < it.returned * MAX_DENSITY_RATIO,
+      (it) => known.completeDays(it) < lengthOf(it) && known.items(it) < it.returned * MAX_DENSITY_RATIO,
     );
   }
 
-  #learnFull({ from, to, returned, days = [] }: DatedSlice): void {
-    if (this.#exceedsKnown(from, to, returned)) this.#known.forget(from, to);
-    const order = orderOf(days, from, to);
+  #learnFull(slice: DatedSlice): void {
+    const { from, to, returned, days = [] } = slice;
+    if (this.#exceedsKnown(slice)) this.#known.forget(slice);
+    const order = orderOf(days, slice);
     if (order === 'rising' || order === 'falling') this.#inOrder += 1;
     if (order === 'none') this.#inOrder -= 1;
     const isDateOrdered = this.#inOrder >= 0 && order !== 'none' && order !== 'unknown';
-    this.#fulls.push({ from, to, returned, counts: isDateOrdered ? undefined : countsOf(days, from, to) });
-    if (isDateOrdered) this.#learnDateOrder(from, to, days, order);
-    this.#fulls.sort((a, b) => a.to - a.from - (b.to - b.from));
+    this.#fulls.push({ from, to, returned, counts: isDateOrdered ? undefined : countsOf(days, slice) });
+    if (isDateOrdered) this.#learnDateOrder(slice, days, order);
+    this.#fulls.sort((a, b) => lengthOf(a) - lengthOf(b));
   }
 
   /** True if the days were considered complete, but an answer has more items. */
-  #exceedsKnown(from: number, to: number, returned: number): boolean {
-    const isAllKnown = this.#known.completeDays(from, to) === to - from + 1;
-    return isAllKnown && itemsOf(this.#byNeighbours(from, to)) * CONTRADICTED < returned;
+  #exceedsKnown(answer: DatedAnswer): boolean {
+    const isAllKnown = this.#known.completeDays(answer) === lengthOf(answer);
+    return isAllKnown && itemsOf(this.#byNeighbours(answer)) * CONTRADICTED < answer.returned;
   }
 
   /** Adds a full answer in date order. It ends within its last day, so that day may hold more items. */
-  #learnDateOrder(from: number, to: number, days: readonly number[], order: 'rising' | 'falling' | 'one day'): void {
+  #learnDateOrder({ from, to }: DayRange, days: readonly number[], order: 'rising' | 'falling' | 'one day'): void {
     const last = days.at(-1);
     if (last === undefined || last < from || last > to) return;
     const onLastDay = days.filter((day) => day === last).length;
     this.#fulls.push({ from: last, to: last, returned: onLastDay, isCutOff: true });
     // The days before the last one are complete.
-    if (order === 'rising') this.#assumeComplete(from, last - 1, days);
-    if (order === 'falling') this.#assumeComplete(last + 1, to, days);
+    if (order === 'rising') this.#assumeComplete({ from, to: last - 1 }, days);
+    if (order === 'falling') this.#assumeComplete({ from: last + 1, to }, days);
   }
 
-  #assumeComplete(from: number, to: number, all: readonly number[]): void {
-    if (from > to) return;
-    const days = all.filter((day) => day >= from && day <= to);
-    for (const it of rangesOf(from, countsOf(days, from, to) ?? [], 'order'))
-      if (this.#known.completeDays(it.from, it.to) === 0) this.#known.put(it);
+  #assumeComplete(range: DayRange, all: readonly number[]): void {
+    if (range.from > range.to) return;
+    const days = all.filter((day) => day >= range.from && day <= range.to);
+    for (const it of rangesOf(range.from, countsOf(days, range) ?? [], 'order'))
+      if (this.#known.completeDays(it) === 0) this.#known.put(it);
   }
 
   /** True if the date order made these days look far emptier than they are. */
-  #isContradicted(from: number, to: number, returned: number): boolean {
-    const week = this.#week;
-    const assumed = this.#known.near(from, to).filter(({ source }) => source === 'order');
+  #isContradicted(answer: DatedAnswer): boolean {
+    const { from, to, returned } = answer;
+    const assumed = this.#known.near(answer).filter(({ source }) => source === 'order');
     const items = assumed.reduce((sum, it) => {
-      const shared = week.between(Math.max(from, it.from), Math.min(to, it.to));
-      return sum + (it.items * shared) / Math.max(week.between(it.from, it.to), shared, Number.MIN_VALUE);
+      const weight = this.#week.weightIn(sharedDays(answer, it));
+      return sum + (it.items * weight) / Math.max(this.#week.weightIn(it), weight, Number.MIN_VALUE);
     }, 0);
     const coversRange = (assumed[0]?.from ?? to + 1) <= from && (assumed.at(-1)?.to ?? from - 1) >= to;
     return coversRange && returned > items * CONTRADICTED + ENOUGH;
   }
 
-  #byNeighbours(from: number, to: number): readonly ItemEstimate[] {
+  #byNeighbours(days: DayRange): readonly ItemEstimate[] {
     const [shortest] = this.#fulls;
     const unknownItems = shortest
-      ? (shortest.returned * UNKNOWN_TIMES) / Math.max(1, this.#week.between(shortest.from, shortest.to))
+      ? (shortest.returned * UNKNOWN_TIMES) / Math.max(1, this.#week.weightIn(shortest))
       : 0;
-    return neighbourEstimates(from, to, this.#known, this.#week, unknownItems);
+    return neighbourEstimates(days, this.#known, this.#week, unknownItems);
   }
 
   /** The typical number of items of a day that exceeds one answer: the geometric mean; undefined if no such day is known. */

@@ -1,6 +1,6 @@
 /** Evidence from the slices of one question so far: how many items its days hold, and their kinds. Estimates only. */
 import type { RequestBody } from '../request-body.ts';
-import { dayNumber, onCalendar } from '../../day.ts';
+import { type DayRange, dayNumber, onCalendar } from '../../day.ts';
 import { Density } from './density.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { Mix } from './mix.ts';
@@ -53,7 +53,7 @@ export class Evidence {
   /** The expected number of items of a request. */
   expectedItems(request: RequestBody): number {
     const window = windowOf(request, this.#fields);
-    return window ? itemsOf(this.density.guesses(window.from, window.to)) * this.#shareOf(request) : 0;
+    return window ? itemsOf(this.density.guesses(window)) * this.#shareOf(request) : 0;
   }
 
   /** Adds the answer to a slice. */
@@ -119,10 +119,7 @@ interface SplitDay {
 }
 
 /** The days of a request, as numbers; undefined if it has no start or no end. */
-export function windowOf(
-  request: RequestBody,
-  fields: Pick<WindowFields, 'from' | 'to'>,
-): { readonly from: number; readonly to: number } | undefined {
+export function windowOf(request: RequestBody, fields: Pick<WindowFields, 'from' | 'to'>): DayRange | undefined {
   const [from, to] = [request[fields.from], request[fields.to]];
   if (typeof from !== 'string' || typeof to !== 'string' || from > to) return undefined;
   return { from: dayNumber(from), to: dayNumber(to) };

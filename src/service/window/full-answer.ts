@@ -1,19 +1,16 @@
 /** Derives from a full answer the minimum number of items of its days and, by their dates, where most items are. */
+import { type DayRange, lengthOf } from '../../day.ts';
 import { type ItemEstimate, itemsOf } from './rates.ts';
 
-/** An answer to a window of days, as numbers, both ends included. */
-export interface DatedAnswer {
-  readonly from: number;
-  readonly to: number;
+/** An answer to a window of days. */
+export interface DatedAnswer extends DayRange {
   readonly returned: number;
   /** The day of each dated item, in the order of the answer; absent if unknown. */
   readonly days?: readonly number[] | undefined;
 }
 
 /** A range that holds at least the returned number of items. */
-export interface FullAnswer {
-  readonly from: number;
-  readonly to: number;
+export interface FullAnswer extends DayRange {
   readonly returned: number;
   /** Items by day. */
   readonly counts?: readonly number[] | undefined;
@@ -22,8 +19,9 @@ export interface FullAnswer {
 }
 
 /** Items by day; undefined if too many dates are outside of the requested days. */
-export function countsOf(days: readonly number[], from: number, to: number): number[] | undefined {
-  const counts = Array.from({ length: Math.max(0, to - from + 1) }, () => 0);
+export function countsOf(days: readonly number[], requested: DayRange): number[] | undefined {
+  const { from, to } = requested;
+  const counts = Array.from({ length: Math.max(0, lengthOf(requested)) }, () => 0);
   let outside = 0;
   for (const day of days) {
     if (day < from || day > to) outside++;
@@ -38,11 +36,10 @@ export function countsOf(days: readonly number[], from: number, to: number): num
  */
 export function orderOf(
   days: readonly number[],
-  from: number,
-  to: number,
+  requested: DayRange,
 ): 'rising' | 'falling' | 'one day' | 'none' | 'unknown' {
   if (days.length < LEAST_DATES) return 'unknown';
-  const length = to - from + 1;
+  const length = lengthOf(requested);
   const reach = Math.max(...days) - Math.min(...days) + 1;
   const onLastDay = days.filter((day) => day === days.at(-1)).length;
   if (length > SHORT && reach > length * COVERED && onLastDay <= LAST_TIMES * (1 + days.length / length)) return 'none';

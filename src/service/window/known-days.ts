@@ -1,10 +1,9 @@
 /** Item counts of ranges of days. Ranges are disjoint and ordered, and the newest information on a day wins. */
+import { type DayRange, lengthOf, sharedDays } from '../../day.ts';
 import type { Rhythm } from './rhythm.ts';
 
-/** A range of days, both ends included, with its number of items. */
-export interface KnownRange {
-  readonly from: number;
-  readonly to: number;
+/** A range of days with its number of items. */
+export interface KnownRange extends DayRange {
   readonly items: number;
   readonly source: KnownBy;
 }
@@ -32,8 +31,8 @@ export class KnownDays {
   }
 
   /** Removes all that is known about these days. */
-  forget(from: number, to: number): void {
-    this.#replace({ from, to }, []);
+  forget(days: DayRange): void {
+    this.#replace(days, []);
   }
 
   /** The ranges, in order. */
@@ -53,7 +52,7 @@ export class KnownDays {
   }
 
   /** The ranges that share a day with these days, in order. */
-  near(from: number, to: number): readonly KnownRange[] {
+  near({ from, to }: DayRange): readonly KnownRange[] {
     const first = this.indexOf(from);
     let end = first;
     while ((this.#ranges[end]?.from ?? Number.POSITIVE_INFINITY) <= to) end++;
@@ -61,36 +60,36 @@ export class KnownDays {
   }
 
   /** The number of these days that complete answers cover. */
-  completeDays(from: number, to: number): number {
-    return this.near(from, to)
+  completeDays(days: DayRange): number {
+    return this.near(days)
       .filter(({ source }) => source === 'whole')
-      .reduce((days, it) => days + Math.min(it.to, to) - Math.max(it.from, from) + 1, 0);
+      .reduce((sum, it) => sum + lengthOf(sharedDays(it, days)), 0);
   }
 
   /** Items of the ranges that are completely inside these days. */
-  items(from: number, to: number): number {
-    const inside = this.near(from, to).filter((it) => it.from >= from && it.to <= to);
+  items(days: DayRange): number {
+    const inside = this.near(days).filter((it) => it.from >= days.from && it.to <= days.to);
     return inside.reduce((sum, { items }) => sum + items, 0);
   }
 
   /** The last known day at or before `from`, and the first known day at or after `to`; infinite if there is none. */
-  edges(from: number, to: number): { readonly before: number; readonly after: number } {
+  edges({ from, to }: DayRange): { readonly before: number; readonly after: number } {
     const [first, last] = [this.indexOf(from), this.indexOf(to)];
     const onFirst = this.#ranges[first];
     const before = onFirst && onFirst.from <= from ? onFirst.to : this.#ranges[first - 1]?.to;
     return { before: before ?? Number.NEGATIVE_INFINITY, after: this.#ranges[last]?.from ?? Number.POSITIVE_INFINITY };
   }
 
-  #replace({ from, to }: Pick<KnownRange, 'from' | 'to'>, by: readonly KnownRange[]): void {
-    const near = this.near(from, to);
-    const before = near.flatMap((it) => this.#part(it, it.from, from - 1));
-    const after = near.flatMap((it) => this.#part(it, to + 1, it.to));
-    this.#ranges.splice(this.indexOf(from), near.length, ...before, ...by, ...after);
+  #replace(days: DayRange, by: readonly KnownRange[]): void {
+    const near = this.near(days);
+    const before = near.flatMap((it) => this.#part(it, { from: it.from, to: days.from - 1 }));
+    const after = near.flatMap((it) => this.#part(it, { from: days.to + 1, to: it.to }));
+    this.#ranges.splice(this.indexOf(days.from), near.length, ...before, ...by, ...after);
   }
 
-  #part(range: KnownRange, from: number, to: number): KnownRange[] {
-    if (from > to) return [];
-    const total = this.#week.between(range.from, range.to);
-    return [{ ...range, from, to, items: total === 0 ? 0 : (range.items * this.#week.between(from, to)) / total }];
+  #part(range: KnownRange, days: DayRange): KnownRange[] {
+    if (days.from > days.to) return [];
+    const total = this.#week.weightIn(range);
+    return [{ ...range, ...days, items: total === 0 ? 0 : (range.items * this.#week.weightIn(days)) / total }];
   }
 }

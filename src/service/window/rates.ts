@@ -2,6 +2,7 @@
  * Estimates the items of days from the known ranges near them. Uses logarithms of rates, so that one busy day does not
  * outweigh all others.
  */
+import { type DayRange, lengthOf } from '../../day.ts';
 import type { KnownDays, KnownRange } from './known-days.ts';
 import type { Rhythm } from './rhythm.ts';
 
@@ -31,13 +32,9 @@ const DEFAULT_VARIANCE = 0.04;
 /** The variance if only full answers are known. */
 const UNKNOWN_VARIANCE = 1;
 
-/**
- * An estimate for each day of the range, both ends included. `unknownItems` per day of weight 1 are assumed if nothing
- * is known.
- */
+/** An estimate for each day of the range. `unknownItems` per day of weight 1 are assumed if nothing is known. */
 export function neighbourEstimates(
-  from: number,
-  to: number,
+  { from, to }: DayRange,
   known: KnownDays,
   week: Rhythm,
   unknownItems: number,
@@ -59,10 +56,10 @@ export function neighbourEstimates(
 
 /** The estimate of a day in a known range. */
 function knownDay(range: KnownRange, week: Rhythm): (day: number) => ItemEstimate {
-  const weight = week.between(range.from, range.to);
+  const weight = week.weightIn(range);
   const variance = range.source === 'whole' ? 0 : DEFAULT_VARIANCE;
   return (day) => ({
-    items: range.items * (weight === 0 ? 1 / (range.to - range.from + 1) : week.weightOf(day) / weight),
+    items: range.items * (weight === 0 ? 1 / lengthOf(range) : week.weightOf(day) / weight),
     variance,
   });
 }
@@ -92,9 +89,9 @@ const between = (before: Rate, after: Rate, share: number): Rate => ({
 /** The rate of ranges, nearest first; undefined if there are none, or only days that hold nothing. */
 function rateOf(nearest: readonly KnownRange[], week: Rhythm, overall: Rate): Rate | undefined {
   if (nearest.length === 0) return undefined;
-  const rates = nearest.map(({ from, to, items }, index) => {
-    const weight = week.between(from, to);
-    return { log: logRateOf(items, weight), counts: FADES ** index * Math.min(1, weight) };
+  const rates = nearest.map((range, index) => {
+    const weight = week.weightIn(range);
+    return { log: logRateOf(range.items, weight), counts: FADES ** index * Math.min(1, weight) };
   });
   if (Number.isFinite(overall.mean)) rates.push({ log: overall.mean, counts: OVERALL });
   const all = rates.reduce((sum, { counts }) => sum + counts, 0);
@@ -107,7 +104,7 @@ function rateOf(nearest: readonly KnownRange[], week: Rhythm, overall: Rate): Ra
 /** The rate of all ranges together. Without enough weight, the assumed one. */
 function overallRate(ranges: readonly KnownRange[], week: Rhythm, unknownItems: number): Rate {
   const items = ranges.reduce((sum, it) => sum + it.items, 0);
-  const weight = ranges.reduce((sum, it) => sum + week.between(it.from, it.to), 0);
+  const weight = ranges.reduce((sum, it) => sum + week.weightIn(it), 0);
   return { mean: weight >= 1 ? logRateOf(items, weight) : Math.log(unknownItems), variance: UNKNOWN_VARIANCE };
 }
 

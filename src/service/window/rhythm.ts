@@ -1,5 +1,5 @@
 /** How items are distributed over the days of the week, learned from their dates. */
-import { weekdayOf } from '../../day.ts';
+import { type DayRange, lengthOf, weekdayOf } from '../../day.ts';
 
 /** Assumed: offices are closed at weekends. The dates of a week or two correct it. */
 const DEFAULT_WEIGHTS = [0.05, 1, 1, 1, 1, 1, 0.05];
@@ -18,11 +18,11 @@ export class Rhythm {
     return this.#weights[weekdayOf(day)] ?? 0;
   }
 
-  /** The total weight of a range of days, both ends included. */
-  between(from: number, to: number): number {
-    const weeks = Math.floor((to - from + 1) / 7);
+  /** The total weight of the days of a range. */
+  weightIn(range: DayRange): number {
+    const weeks = Math.floor(lengthOf(range) / 7);
     let total = weeks * this.#week;
-    for (let day = from + weeks * 7; day <= to; day++) total += this.weightOf(day);
+    for (let day = range.from + weeks * 7; day <= range.to; day++) total += this.weightOf(day);
     return total;
   }
 

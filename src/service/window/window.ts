@@ -12,7 +12,7 @@
  *
  * Estimates decide how a window is split, never what is complete: `allowance.ts` limits the requests whatever they say.
  */
-import { dayText } from '../../day.ts';
+import { dayText, lengthOf } from '../../day.ts';
 import {
   type Days,
   NO_FOLLOW_UP,
@@ -61,9 +61,9 @@ export const window = (remainder: string | undefined, fields: Days): Paging => (
     if (!known || !days || typeof request['count'] !== 'number' || known.isNarrower(request)) return undefined;
     if (ways.isMisled === true) return undefined;
     // A rate says little about a range far longer than the days it was observed on. One request says more.
-    if (known.density.isUncharted(days.from, days.to)) return undefined;
+    if (known.density.isUncharted(days)) return undefined;
     const most = Math.max(request['count'], raiseCountTo);
-    const guesses = known.density.guesses(days.from, days.to);
+    const guesses = known.density.guesses(days);
     const { chanceFull } = predictionOf(guesses, most);
     const split = { most, isMisled: false, guesses };
     if (days.from < days.to)
@@ -97,10 +97,10 @@ function splitDays(request: RequestBody, fields: Days, known: Evidence, split: D
   const days = windowOf(request, fields);
   if (!days || days.from >= days.to) return undefined;
   const { from, to } = days;
-  const { most, isMisled, guesses = known.density.guesses(from, to) } = split;
-  const isFromEnd = known.density.knowsEndBetter(from, to);
+  const { most, isMisled, guesses = known.density.guesses(days) } = split;
+  const isFromEnd = known.density.knowsEndBetter(days);
   const first = isMisled
-    ? { days: Math.ceil((to - from + 1) / 2), parts: 2 }
+    ? { days: Math.ceil(lengthOf(days) / 2), parts: 2 }
     : firstPart(isFromEnd ? guesses.toReversed() : guesses, most);
   const part = (begin: number, end: number): RequestBody => ({
     ...request,
