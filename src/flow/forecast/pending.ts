@@ -9,7 +9,6 @@ import { fullAnswers, type QuestionSent, questionsSent, unreadKeys } from '../..
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { readAnswers } from '../../ledger/answers.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
-import { taskOf } from '../../plan/plan.ts';
 import type { QuotedQuestion } from '../../plan/pricing/quote.ts';
 import type { Task } from '../../plan/task.ts';
 import { allowanceOf, requestsOf } from '../../service/window/allowance.ts';
@@ -17,7 +16,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { windowOf } from '../../service/window/evidence.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import { changedFields, type Splitter, openSplitter } from '../split/splitter.ts';
+import { openSplitter, partOf, type Splitter } from '../split/splitter.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 
 /** The requests of a plan or of a part of it, with the stored answers that serve some of them. */
@@ -100,7 +99,7 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
   };
   const enterParts = async ({ task, root }: Node, parts: readonly RequestBody[], depth: number): Promise<void> => {
     const tasks = parts
-      .map((part) => taskOf(definition, { ...task.body, ...changedFields(task.request, part) }, task.input, depth))
+      .map((part) => partOf(definition, task, part, depth))
       .filter(({ requestKey }) => !seen.has(requestKey));
     const answers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf: plan.maxAgeOf, now });
     for (const [key, id] of answers.fresh) fresh.set(key, id);

@@ -11,6 +11,7 @@ import { assertLease } from '../../ledger/lease.ts';
 import { type LedgerRequest, planRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { taskOf } from '../../plan/plan.ts';
+import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { isAllowed } from '../../service/window/allowance.ts';
 import { Evidence, windowOf } from '../../service/window/evidence.ts';
@@ -206,10 +207,7 @@ export async function splitPlanned(
     if (depth === undefined) return undefined;
     // The parts of a window that was never sent count as one split.
     const partDepth = Math.max(depth, 1);
-    const tasks = into.requests.map((part) => {
-      const body = { ...request.body, ...changedFields(request.request, part) };
-      return taskOf(definition, body, request.input, partDepth);
-    });
+    const tasks = into.requests.map((part) => partOf(definition, request, part, partDepth));
     const freshAnswers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now: at, invokedAt });
     const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
     return { added, depth };
@@ -229,6 +227,14 @@ function becauseOf({ estimate, requests }: Follow): string {
     ? `${items}the first of about ${parts} parts is split off`
     : `${items}split into ${requests.length} parts`;
 }
+
+/** The task of a part of a question. */
+export const partOf = (
+  definition: SyncDefinition,
+  { body, request, input }: Pick<Task, 'body' | 'request' | 'input'>,
+  part: RequestBody,
+  depth: number,
+): Task => taskOf(definition, { ...body, ...changedFields(request, part) }, input, depth);
 
 /** Returns the fields of a part that differ from its question; the other fields are sent as they were. */
 export const changedFields = (before: RequestBody, after: RequestBody): RequestBody =>
