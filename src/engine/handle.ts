@@ -50,9 +50,8 @@ export interface HandleContext {
 
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
 export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
-  const { signal } = handling;
   const { config, warehouse, effects } = handling.invocation;
-  if (signal.aborted) return backAgain(data);
+  if (handling.signal.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return leftToOtherConfig(handling, data);
   handling.onEvent({ kind: 'begun', job: data });
@@ -60,14 +59,14 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
   // With what the worker learns about earlier runs, for the job that follows.
   let job: JobData = data;
   try {
-    if (data.kind === 'chunk') return await handleChunk(handling, definition, data, signal);
+    if (data.kind === 'chunk') return await handleChunk(handling, definition, data);
     const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
     if (data.since !== undefined)
-      return doneBefore(handling, definition, data, newest) ?? (await handleSync(handling, definition, data, signal));
+      return doneBefore(handling, definition, data, newest) ?? (await handleSync(handling, definition, data));
     const started = { ...data, since: newest.endKey };
     await saveData(started);
     job = started;
-    return await handleSync(handling, definition, started, signal);
+    return await handleSync(handling, definition, started);
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
@@ -125,13 +124,8 @@ const childrenOf = async (
 ): Promise<readonly NewJob[]> =>
   (await childrenToStart(tx, warehouse, config.syncs, parent, onlyUnbegun)).map((name) => jobFor(syncJob(name)));
 
-async function handleSync(
-  handling: HandleContext,
-  definition: SyncDefinition,
-  data: SyncJob,
-  signal: AbortSignal,
-): Promise<JobOutcome> {
-  const { invocation, jobs, chunkSize, onEvent } = handling;
+async function handleSync(handling: HandleContext, definition: SyncDefinition, data: SyncJob): Promise<JobOutcome> {
+  const { invocation, jobs, chunkSize, onEvent, signal } = handling;
   const { warehouse, config, effects } = invocation;
   const busy = await retryTransient(() => busySyncs(warehouse.db, warehouse), effects);
   const parents = definition.after.filter((name) => busy.has(name));
@@ -173,13 +167,8 @@ async function handleSync(
   return follow(handling, data, endOf(summary));
 }
 
-async function handleChunk(
-  handling: HandleContext,
-  definition: SyncDefinition,
-  data: ChunkJob,
-  signal: AbortSignal,
-): Promise<JobOutcome> {
-  const end = await executeChunk(handling.invocation, definition, data, signal);
+async function handleChunk(handling: HandleContext, definition: SyncDefinition, data: ChunkJob): Promise<JobOutcome> {
+  const end = await executeChunk(handling.invocation, definition, data, handling.signal);
   switch (end.as) {
     case 'done':
     case 'void':

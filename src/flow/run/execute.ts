@@ -20,7 +20,7 @@ import type { IngestResult } from '../ingest/ingest.ts';
 import { freshWithin, oneAtATimePerEntity, mayBeBoughtUnderOtherName } from '../../control/freshness/freshness.ts';
 import { type Loader, openLoader, reportLoaded } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
-import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
+import { openReservations, type Reservation, type Reservations } from '../../control/budget/reservations.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { RunContext } from './run-context.ts';
@@ -65,7 +65,7 @@ class RunExecution {
   readonly #loads: TaskGroup;
   readonly #loader: Loader;
   readonly #store: AnswerStore;
-  readonly #reservations: ReturnType<typeof openReservations>;
+  readonly #reservations: Reservations;
   readonly #concurrency: LimitFunction;
   readonly #onePerEntity: ReturnType<typeof oneAtATimePerEntity>;
   /** The part of a `SendContext` that all requests share. */
