@@ -170,7 +170,7 @@ eachWarehouse('answers taken in together', (open) => {
   it('by another sync than the one that bought them settle nothing', async () => {
     const warehouse = await open();
     const [answer] = await storedIn(warehouse, 'microblog.user', [[profile('1')]]);
-    const taken = await ingestAnswer(warehouse, answer?.id ?? '', { ...options, sync: 'another' });
+    const taken = await ingestAnswer(warehouse, answer?.id ?? '', options, { sync: 'another' });
     expect(taken.answer.loaded).toBe(false);
     expect(await booksOf(warehouse)).toMatchObject({ answers: [{ loaded_at: null }], requests: [{ state: 'stored' }] });
   });

@@ -25,9 +25,10 @@ import {
   areIndependent,
   type RequestIdentity,
   type ParsedAnswer,
-  type AnswerParseOptions,
   parseAnswers,
   type AnswerToLoad,
+  type LoadPurpose,
+  type LoadTarget,
   rejectedAnswer,
 } from './read-answer.ts';
 import { isRefused, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -45,7 +46,8 @@ export interface IngestResult {
   readonly fault?: string | undefined;
 }
 
-export interface IngestOptions extends AnswerParseOptions, Omit<Effects, 'newId'> {
+export interface IngestOptions extends Omit<Effects, 'newId'> {
+  readonly purpose: LoadPurpose;
   /** Checked inside the transaction, so that a holder that wakes up late is refused; absent, the work needs no lease. */
   readonly leases?: readonly Lease[];
   /** More work that commits in the same transaction as the rows of these answers. */
@@ -75,10 +77,11 @@ export async function ingestAnswer(
   warehouse: Warehouse,
   answerId: string,
   options: IngestOptions,
+  target?: LoadTarget,
 ): Promise<IngestResult> {
   const answer = await retryTransient(() => readAnswer(operationsOf(warehouse), answerId), options);
   if (!answer) throw new Error(`answer ${answerId} is not stored`);
-  const [result] = await ingestAnswers(warehouse, [answer], options);
+  const [result] = await ingestAnswers(warehouse, [{ ...answer, target }], options);
   if (!result) throw new Error(`answer ${answerId} was not loaded`);
   return result;
 }
@@ -120,7 +123,7 @@ export async function ingestGroups(
     pause: options.pause,
   });
   try {
-    for await (const answer of parseAnswers(answers, options, forgotten)) {
+    for await (const answer of parseAnswers(answers, options.purpose, forgotten)) {
       await pipeline.add(answer);
       if (!hasMore()) pipeline.flush();
     }

@@ -18,7 +18,6 @@ export interface QueuedAnswer {
   readonly bytes: number;
   /** The stored answer, if it is still in memory. */
   readonly answer?: StoredAnswer;
-  /** The sync and request to load it for, if not the request that it answered. */
   readonly target?: LoadTarget | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface LoadTarget {
   readonly identity?: RequestIdentity;
 }
 
-/** A stored answer, with its own target if that differs from the target in the options. */
+/** A stored answer; without a target, it is loaded for the request that it answered. */
 export interface AnswerToLoad extends StoredAnswer {
   readonly target?: LoadTarget | undefined;
   /** A newer answer already replaced its set of rows; absent, this is not known. */
@@ -41,11 +41,6 @@ export type LoadPurpose =
   | { readonly kind: 'settle' }
   | { readonly kind: 'replay' }
   | { readonly kind: 'copy'; readonly schema: string };
-
-/** Options for reading answers. */
-export interface AnswerParseOptions extends LoadTarget {
-  readonly purpose: LoadPurpose;
-}
 
 /** A parsed answer, ready to load. */
 export interface ParsedAnswer extends SizedBatch {
@@ -65,11 +60,11 @@ export interface ParsedAnswer extends SizedBatch {
 /** Yields each parsed answer on demand, and lets other work run in between, such as the load of earlier answers. */
 export async function* parseAnswers(
   answers: Iterable<AnswerToLoad> | AsyncIterable<AnswerToLoad>,
-  options: AnswerParseOptions,
+  purpose: LoadPurpose,
   forgotten: Forgotten | undefined,
 ): AsyncGenerator<ParsedAnswer, undefined> {
   const settled = recently();
-  for await (const { target = options, isSetReplaced = false, ...given } of answers) {
+  for await (const { target = {}, isSetReplaced = false, ...given } of answers) {
     // An answer that comes again for another request already had its first load.
     const kept = forgotten && withoutForgotten(given, forgotten);
     const clean = kept ? { ...given, body: kept } : given;
@@ -77,7 +72,7 @@ export async function* parseAnswers(
     const { sync = answer.sync, identity = { requestKey: answer.requestKey, request: answer.request } } = target;
     // An answer that is loaded for another sync still has to settle its own request, with its bridge and follow-up
     // requests.
-    const settles = options.purpose.kind === 'settle' && sync === answer.sync;
+    const settles = purpose.kind === 'settle' && sync === answer.sync;
     if (settles) settled.add(answer.id);
     const isRedacted = kept !== undefined;
     yield {
@@ -87,7 +82,7 @@ export async function* parseAnswers(
       isRedacted,
       isSetReplaced,
       bytes: answer.body.byteLength,
-      ...parse(answer, { ...identity, sync }, options.purpose),
+      ...parse(answer, { ...identity, sync }, purpose),
     };
     await yieldToEventLoop();
   }

@@ -92,11 +92,7 @@ const newestAnswers = (ops: Ops, sync: string, runId: string | undefined) =>
 async function keysIn(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Set<string>>> {
   const keys = new Map<string, Set<string>>();
   const answers = (await readAnswers(ops, ids)).values();
-  for await (const { answer, batch } of parseAnswers(
-    answers,
-    { purpose: { kind: 'replay' } },
-    await readForgotten(ops),
-  )) {
+  for await (const { answer, batch } of parseAnswers(answers, { kind: 'replay' }, await readForgotten(ops))) {
     const table = endpointNamed(answer.endpoint)?.returns.table ?? '';
     for (const { id, item } of batch.roots.get(table) ?? []) {
       if (item === undefined) continue;

@@ -43,7 +43,6 @@ export function openLoader(context: RunContext, memory: RunMemory): Loader {
   let served = '0';
   const sync = context.definition.name;
   const options: IngestOptions = {
-    sync,
     purpose: { kind: 'settle' } as const,
     now: context.now,
     sleep: context.sleep,
@@ -88,7 +87,7 @@ export function openLoader(context: RunContext, memory: RunMemory): Loader {
         // Each question needs bridge rows and parts of its own, and another run may not have loaded the answer yet.
         for (const identity of requests) {
           const answerId = found.get(identity.id);
-          if (answerId !== undefined) await ingestAnswer(context.warehouse, answerId, { ...options, identity });
+          if (answerId !== undefined) await ingestAnswer(context.warehouse, answerId, options, { sync, identity });
         }
         return requests.map(({ id }) => found.get(id));
       }),

@@ -1,8 +1,8 @@
 /** The rows of the ledger that answers serve. */
 import type { RunContext } from '../run/run-context.ts';
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 
 /** The ledger's row, in this run, that an answer was loaded for. */
@@ -21,10 +21,11 @@ export async function rowsServed(
   ops: Ops,
   results: readonly IngestResult[],
 ): Promise<ReadonlyMap<string, Row>> {
-  const source = sql<{ answer_id: string; request_key: string; run: string }>`(select * from unnest(
-    ${arrayLiteral(results.map(({ answer }) => answer.id))}::bigint[],
-    ${arrayLiteral(results.map(({ identity }) => identity.requestKey))}::text[],
-    ${arrayLiteral(results.map(() => context.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
+  const source = rowsFrom(results, {
+    answer_id: ['bigint', ({ answer }) => answer.id],
+    request_key: ['text', ({ identity }) => identity.requestKey],
+    run: ['bigint', () => context.run.id],
+  });
   const rows = await ops
     .selectFrom(source.as('t'))
     .innerJoinLateral(

@@ -84,7 +84,6 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
       const answer = { status: 200, headers: {}, body, receivedAt: new Date(), tookMs: 1 };
       const [answerId = ''] = await storeAnswers(ops, [{ requestId: planned[round]?.id ?? '', answer }]);
       await ingestAnswer(warehouse, answerId, {
-        sync: name,
         purpose: { kind: 'settle' },
         leases: [lease],
         now: () => new Date(),
