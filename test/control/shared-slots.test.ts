@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
-import { limiterName, openSharedSlots } from '../../src/control/limiter/shared-slots.ts';
+import { openSharedSlots } from '../../src/control/limiter/shared-slots.ts';
 import { type SlotSource, START_AHEAD_MS } from '../../src/control/limiter/slot-source.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -23,8 +23,8 @@ const expire = (warehouse: Warehouse, holder: string): Promise<unknown> =>
 
 describe('the rows of a limiter', () => {
   const open = postgresWarehouses();
-  const slotsOf = (warehouse: Warehouse, holder: string, inFlight = 3, intervalMs = 0.001, name = 'g') =>
-    openSharedSlots(warehouse, { name, holder, inFlight, intervalMs });
+  const slotsOf = (warehouse: Warehouse, holder: string, inFlight = 3, intervalMs = 0.001, token = 'g') =>
+    openSharedSlots(warehouse, { token, holder, inFlight, intervalMs });
 
   it('give each slot to one holder, until it is freed or runs out', async () => {
     const warehouse = await open();
@@ -206,7 +206,7 @@ it('statements of a limiter do not wait for the disk, and other statements on th
   const url = new Secret(`${database.url}?options=${encodeURIComponent('-c synchronous_commit=on')}`);
   const warehouse = await openWarehouse({ url, schema: SCHEMA }, realEffects);
   onTestFinished(() => warehouse.close());
-  const source = await openSharedSlots(warehouse, { name: 'g', holder: 'one', inFlight: 3, intervalMs: 1 });
+  const source = await openSharedSlots(warehouse, { token: 'g', holder: 'one', inFlight: 3, intervalMs: 1 });
   const number = async (text: string): Promise<number> => {
     const { rows } = await sql<{ at: string }>`select ${sql.raw(text)} - '0/0'::pg_lsn as at`.execute(warehouse.db);
     return Number(rows[0]?.at);
@@ -227,17 +227,4 @@ it('statements of a limiter do not wait for the disk, and other statements on th
   expect(await unwritten(() => sharingOf(source).release([1, 2, 3]))).toBeGreaterThan(0);
   const write = sql`update sluice_ops.limiter_paces set next_at = clock_timestamp()`;
   expect(await unwritten(() => write.execute(warehouse.db))).toBe(0);
-});
-
-it('the name of a limiter differs by service and token, and reveals neither', () => {
-  const name = limiterName('https://service.example/v1', 'secret-token');
-  expect(name).toMatch(/^[0-9a-f]{32}$/);
-  expect(limiterName('HTTPS://SERVICE.example/v1', 'secret-token')).toBe(name);
-  expect(
-    new Set([
-      name,
-      limiterName('https://service.example/v1', 'other'),
-      limiterName('https://b.example', 'secret-token'),
-    ]).size,
-  ).toBe(3);
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
 import { readBalanceNow } from '../../src/flow/forecast/quote-syncs.ts';
 import { readBudgetUse } from '../../src/control/budget/budget-use.ts';
-import { limiterName } from '../../src/control/limiter/shared-slots.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { tokenDigest } from '../../src/control/token-digest.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { readCosts } from '../../src/insight/costs.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
@@ -191,7 +192,7 @@ describe('points', () => {
     service.addRow({ token_id: other, points_left: 7 });
     await spend(service, warehouse, { syncs: '  costs: { endpoint: token.requests }' });
 
-    const token = limiterName(service.url, SANDBOX_TOKEN);
+    const token = tokenDigest({ url: service.url, token: new Secret(SANDBOX_TOKEN) });
     expect((await readBalanceNow(warehouse, token, service.clock.now())).balance?.points).toBe(990);
   });
 

@@ -7,7 +7,8 @@
 import type { Limiter, LimiterEffects } from './slot.ts';
 import type { ServiceSettings } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import { limiterName, openSharedSlots } from './shared-slots.ts';
+import { openSharedSlots } from './shared-slots.ts';
+import { tokenDigest } from '../token-digest.ts';
 import { openLocalSlots } from './local-slots.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { LimiterQueue } from './queue.ts';
@@ -25,7 +26,7 @@ export async function openTokenLimiter(
       ? openLocalSlots(bounds, effects.now)
       : await openSharedSlots(warehouse, {
           ...bounds,
-          name: limiterName(service.url, service.token?.reveal() ?? ''),
+          token: tokenDigest(service),
           holder,
         });
   return new LimiterQueue(source, bounds, effects);

@@ -5,7 +5,6 @@
  * with everything written before it.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { digestOf } from '../../service/canonical-json.ts';
 import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { PLANNED_ONCE, precompiled } from '../../warehouse/sql/compile-once.ts';
@@ -24,12 +23,9 @@ const WANTED_AGAIN_MS = 500;
 /** How long the record counts: long enough for a process that repeats it slightly late. */
 const WANTED_MS = 2 * WANTED_AGAIN_MS;
 
-/** Returns the name of a token's limiter, which does not reveal the token. */
-export const limiterName = (serviceUrl: string, token: string): string =>
-  digestOf(`${URL.parse(serviceUrl)?.href ?? serviceUrl}\n${token}`).slice(0, 32);
-
 export interface SharedLimiter extends LimiterBounds {
-  readonly name: string;
+  /** The digest of the token. */
+  readonly token: string;
   /** A unique name for this process. */
   readonly holder: string;
 }
@@ -82,7 +78,7 @@ const startsOf = (row: StartRow | undefined): GrantedStarts => ({
 });
 
 /** The statements of one limiter. */
-function statementsOn(db: Warehouse['db'], ops: string, { name, holder, inFlight, intervalMs }: SharedLimiter) {
+function statementsOn(db: Warehouse['db'], ops: string, { token, holder, inFlight, intervalMs }: SharedLimiter) {
   const slots = sql.id(ops, 'limiter_slots');
   const paces = sql.id(ops, 'limiter_paces');
   const interval = sql`${intervalMs}::float8 * interval '1 millisecond'`;
@@ -101,11 +97,11 @@ function statementsOn(db: Warehouse['db'], ops: string, { name, holder, inFlight
       sql`
       with entered as (
         insert into ${slots} (token_digest, number, holder, expires_at)
-        select ${name}, number, '', clock_timestamp() - interval '1 second'
+        select ${token}, number, '', clock_timestamp() - interval '1 second'
         from generate_series(1, ${inFlight}::bigint) as number
         on conflict (token_digest, number) do nothing
       )
-      insert into ${paces} (token_digest, next_at) values (${name}, clock_timestamp())
+      insert into ${paces} (token_digest, next_at) values (${token}, clock_timestamp())
       on conflict (token_digest) do nothing`.execute(db),
 
     // From the highest number down, which leaves the lower numbers to processes with a lower bound. Slots of this
@@ -114,22 +110,22 @@ function statementsOn(db: Warehouse['db'], ops: string, { name, holder, inFlight
       compilable(sql<StartRow & { numbers: readonly string[] }>`
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
-          where token_digest = ${name} and number = any(array(
+          where token_digest = ${token} and number = any(array(
             select number from ${slots}
-            where token_digest = ${name} and number <= ${inFlight} and number <> all(${except}::bigint[])
+            where token_digest = ${token} and number <= ${inFlight} and number <> all(${except}::bigint[])
               and (expires_at < clock_timestamp() or holder = ${holder})
             order by number desc
             limit coalesce((
               select case when ${aheadMs} > ${START_AHEAD_MS} then 0 else least(${most},
                 1 + floor((${START_AHEAD_MS} - ${aheadMs}) / ${Math.max(intervalMs, SHORTEST_MS)}::float8)) end::bigint
-              from ${paces} where token_digest = ${name}
+              from ${paces} where token_digest = ${token}
             ), 0)
             for update skip locked
           ))
           returning number
         )
         update ${paces} set next_at = ${nextAt} + (select count(*) from taken) * ${interval}
-        where token_digest = ${name} and exists (select from taken)
+        where token_digest = ${token} and exists (select from taken)
         returning array(select number from taken) as numbers, (extract(epoch from
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
           ${isWanted} as is_wanted, ${frequent}`),
@@ -138,21 +134,21 @@ function statementsOn(db: Warehouse['db'], ops: string, { name, holder, inFlight
     freeSlots: precompiled(['numbers'], ({ numbers }) =>
       compilable(sql`
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
-      where token_digest = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
+      where token_digest = ${token} and holder = ${holder} and number = any(${numbers}::bigint[])
       returning ${frequent}`),
     ),
 
     renewSlots: async (numbers: readonly number[]) => {
       const { rows } = await sql<{ number: string }>`
       update ${slots} set expires_at = ${expiry}
-      where token_digest = ${name} and holder = ${holder} and number = ${anyBigint(numbers)}
+      where token_digest = ${token} and holder = ${holder} and number = ${anyBigint(numbers)}
       returning number, ${frequent}`.execute(db);
       return rows;
     },
 
     takeStarts: precompiled(['count'], ({ count }) =>
       compilable(sql<StartRow>`
-      update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where token_digest = ${name}
+      update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where token_digest = ${token}
       returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
         ${isWanted} as is_wanted, ${frequent}`),
     ),
@@ -161,12 +157,12 @@ function statementsOn(db: Warehouse['db'], ops: string, { name, holder, inFlight
     readPace: async () => {
       const { rows } = await sql<{ ahead_ms: number; is_told: boolean }>`
       select (${aheadMs})::float8 as ahead_ms, wanted_at > clock_timestamp() - ${ago(WANTED_AGAIN_MS)} as is_told
-      from ${paces} where token_digest = ${name}`.execute(db);
+      from ${paces} where token_digest = ${token}`.execute(db);
       return rows[0];
     },
 
     recordWanted: () =>
-      sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where token_digest = ${name}
+      sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where token_digest = ${token}
         returning ${asynchronousCommit}`.execute(db),
   };
 }

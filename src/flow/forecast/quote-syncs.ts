@@ -1,8 +1,8 @@
 /** Quotes syncs as a run would plan them now, without requests to the service. */
-import { limiterName } from '../../control/limiter/shared-slots.ts';
 import { lastBalance, readBalance } from '../../control/budget/balance.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { spentSince } from '../../control/budget/spending-counters.ts';
+import { tokenDigest } from '../../control/token-digest.ts';
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../day.ts';
 import { pointsRunningAt, unverifiedPoints } from '../../ledger/log-costs.ts';
@@ -155,8 +155,7 @@ export async function summarizePlan(
 ): Promise<Planned> {
   const syncs = quoted.map(({ quote }) => quote);
   const total = totalQuote(syncs, service);
-  const token = limiterName(service.url, service.token?.reveal() ?? '');
-  const { balance, unverified } = await readBalanceNow(warehouse, token, now);
+  const { balance, unverified } = await readBalanceNow(warehouse, tokenDigest(service), now);
   return {
     syncs,
     total,

@@ -35,7 +35,7 @@ export interface RequestLogReading {
 }
 
 export interface RequestLogReaderContext extends LogReadContext {
-  /** Identifies the token, see `limiterName`. */
+  /** Identifies the token, see `tokenDigest`. */
   readonly token: string;
   readonly position: LogPosition;
   readonly prices: () => Promise<PriceBook>;

@@ -2,7 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
-import { limiterName } from '../../control/limiter/shared-slots.ts';
+import { tokenDigest } from '../../control/token-digest.ts';
 import { countByState } from '../../ledger/requests.ts';
 import { countSent } from '../../ledger/request-limit.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -162,12 +162,11 @@ async function meterFor(
   const { definition, budget, prices } = segment;
   if (definition.endpoint.paging.by === 'cursor') return undefined;
   if (!budget.balance && (await budget.tightest()) === undefined) return undefined;
-  const { url, token } = config.service;
   const logReader = new RequestLogReader({
     ...reading,
     // A log read is never refused for its price; its charge is counted afterwards.
     budget: openBudget([]),
-    token: limiterName(url, token?.reveal() ?? ''),
+    token: tokenDigest(config.service),
     position: logPosition,
     prices: () => reading.pricesOf(definition),
   });

@@ -1,8 +1,8 @@
 /** `sluice plan --for` and `--until`: what the schedules will spend. */
 import type { Config } from '../../../config/definition.ts';
 import { duration } from '../../../config/values/quantity.ts';
-import { limiterName } from '../../../control/limiter/shared-slots.ts';
 import { readBudgetUse } from '../../../control/budget/budget-use.ts';
+import { tokenDigest } from '../../../control/token-digest.ts';
 import { addDays, DAY_MS, dayOf } from '../../../day.ts';
 import { firingsUntil } from '../../../engine/firings.ts';
 import { UsageError } from '../../../errors.ts';
@@ -35,8 +35,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
     const costs = await scheduledCosts(warehouse, config, { now, until, firingsUntil });
     const scores = await readForecastScores(warehouse, MOST_SCORES);
     const isSaved = await saveForecast(warehouse, costs, { now, until });
-    const { url, token } = config.service;
-    const { balance } = await readBalanceNow(warehouse, limiterName(url, token?.reveal() ?? ''), now);
+    const { balance } = await readBalanceNow(warehouse, tokenDigest(config.service), now);
     const budgets = await readBudgetUse(warehouse, config.budget, now);
     return {
       ...spendingForecast({
