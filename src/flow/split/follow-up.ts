@@ -10,10 +10,9 @@ import { planRequests } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { isUnreadable, unreadableReason } from '../../ledger/failures/unreadable-answers.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';
-import { taskOf } from '../../plan/plan.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import { type Follow, isFull, NO_FOLLOW_UP, type PageStep } from '../../service/paging.ts';
-import { changedFields, type Splitter } from './splitter.ts';
+import { partOf, type Splitter } from './splitter.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { lastDayHadEnded } from '../ingest/read-slices.ts';
@@ -139,14 +138,8 @@ async function planParts(
   { requests }: Follow,
 ): Promise<number> {
   if (requests.length === 0) return 0;
-  const tasks = requests.map((request) =>
-    taskOf(
-      context.definition,
-      { ...row.sent_body, ...changedFields(answer.request, request) },
-      row.input,
-      Number(row.depth) + 1,
-    ),
-  );
+  const question = { body: row.sent_body ?? {}, request: answer.request, input: row.input };
+  const tasks = requests.map((part) => partOf(context.definition, question, part, Number(row.depth) + 1));
   const now = context.now();
   const { maxAgeOf, invokedAt } = context;
   const freshAnswers = await freshFor(ops, context.definition.endpoint, tasks, { maxAgeOf, now, invokedAt });

@@ -237,7 +237,7 @@ export const partOf = (
 ): Task => taskOf(definition, { ...body, ...changedFields(request, part) }, input, depth);
 
 /** Returns the fields of a part that differ from its question; the other fields are sent as they were. */
-export const changedFields = (before: RequestBody, after: RequestBody): RequestBody =>
+const changedFields = (before: RequestBody, after: RequestBody): RequestBody =>
   Object.fromEntries(
     Object.entries(after).filter(([name, value]) => canonicalJson(value) !== canonicalJson(before[name] ?? null)),
   );
