@@ -113,10 +113,18 @@ export async function readAnswerHistories(ops: Ops, endpoint: string) {
   return new Map(rows.map(({ request_key, ...history }) => [request_key, history]));
 }
 
-/** Requests that are about to be sent, with the times `t` of answers that serve them. */
-type SendingExpressions = ExpressionBuilder<
-  OpsDatabase & { readonly t: { readonly since: Date | null; readonly until: Date | null; readonly sent_at: Date } },
-  'requests' | 't'
+/** Requests `t` that are about to be sent, with the times of answers that serve them. */
+export type SendingExpressions = ExpressionBuilder<
+  OpsDatabase & {
+    readonly t: {
+      readonly request_key: string | null;
+      readonly sync: string | null;
+      readonly since: Date | null;
+      readonly until: Date | null;
+      readonly sent_at: Date;
+    };
+  },
+  't'
 >;
 
 /** The answer that serves the request: the same condition as in `freshAnswersByKey`. */
@@ -124,7 +132,7 @@ export const freshAnswer = (eb: SendingExpressions) =>
   eb
     .selectFrom('answers as a')
     .select(sql<string>`max(a.id)`.as('id'))
-    .whereRef('a.request_key', '=', 'requests.request_key')
+    .whereRef('a.request_key', '=', 't.request_key')
     .whereRef('a.received_at', '>=', 't.since')
     .whereRef('a.received_at', '<=', 't.until')
     .having(isServed);
@@ -138,8 +146,8 @@ export const sameCall = (eb: SendingExpressions) =>
     .selectFrom('requests as o')
     .innerJoin('leases as l', (join) => join.on('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || o.sync`))
     .select('o.id')
-    .whereRef('o.request_key', '=', 'requests.request_key')
-    .whereRef('o.sync', '<>', 'requests.sync')
+    .whereRef('o.request_key', '=', 't.request_key')
+    .whereRef('o.sync', '<>', 't.sync')
     .where('o.state', '=', 'sent')
     .where('o.sent_at', '>=', sql<Date>`t.sent_at - ${sql.lit(CALL_SECONDS)} * interval '1 second'`)
     .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`);

@@ -7,13 +7,12 @@ import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kys
 import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays, valuesFor } from '../warehouse/sql/rows-from.ts';
-import { freshAnswer, type ReceiptRange, sameCall } from './fresh-answers.ts';
+import { freshAnswer, type RequestWithin, sameCall } from './fresh-answers.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
-import { notExists } from '../warehouse/sql/not-exists.ts';
 
 /** An answer from the client. */
 export interface StoredBytes {
@@ -30,6 +29,11 @@ export interface AnswerToStore {
   readonly answer: StoredBytes;
 }
 
+/** A request of a sync, with the receipt times of answers that serve it. */
+interface FreshWithin extends RequestWithin {
+  readonly sync: string;
+}
+
 /** A request that is about to be sent. */
 export interface RequestToSend {
   readonly id: string;
@@ -38,8 +42,8 @@ export interface RequestToSend {
   readonly at: Date;
   /** The most that the attempt can cost. */
   readonly points: number;
-  /** A readable answer received within this range serves the request instead; absent, none does. */
-  readonly fresh?: ReceiptRange | undefined;
+  /** A readable answer to this request received within this range, whatever its sync, serves it instead; absent, none does. */
+  readonly fresh?: FreshWithin | undefined;
 }
 
 /**
@@ -147,6 +151,8 @@ const SENDING_COLUMNS = {
   x_request_id: ['uuid', ({ xRequestId }) => xRequestId],
   sent_at: ['timestamptz', ({ at }) => at],
   points: ['numeric', ({ points }) => points],
+  request_key: ['text', ({ fresh }) => fresh?.requestKey ?? null],
+  sync: ['text', ({ fresh }) => fresh?.sync ?? null],
   since: ['timestamptz', ({ fresh }) => fresh?.since ?? null],
   until: ['timestamptz', ({ fresh }) => fresh?.until ?? null],
 } as const satisfies Columns<RequestToSend>;
@@ -241,10 +247,24 @@ const settingStored = (
     .whereRef('requests.id', '=', 'answer.request_id')
     .returning(['requests.id', 'requests.answer_id']);
 
+/**
+ * The requests to send, with what another sync bought or is buying. That is looked up here, not where requests are joined:
+ * the planner would expect so much work for each pair that it would rather read all requests.
+ */
+const checkedSendings = (ops: Ops, given: SendingParameters) =>
+  ops
+    .selectFrom(limited(rowsOfArrays(SENDING_COLUMNS, given), given.sendings).as('t'))
+    .selectAll('t')
+    .select((eb) => [
+      sql<boolean>`t.since is not null and exists ${freshAnswer(eb)}`.as('is_bought'),
+      sql<boolean>`t.since is not null and exists ${sameCall(eb)}`.as('is_in_flight'),
+    ])
+    .offset(0);
+
 function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
   return ops
     .updateTable('requests')
-    .from(limited(rowsOfArrays(SENDING_COLUMNS, given), given.sendings).as('t'))
+    .from(checkedSendings(ops, given).as('t'))
     .set((eb) => ({
       state: 'sent',
       attempts: sql`attempts + 1`,
@@ -256,8 +276,8 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
     }))
     .whereRef('requests.id', '=', 't.id')
     .where((eb) => hideFromStatistics(eb('requests.state', 'in', [...UNSETTLED_STATES])))
-    .where((eb) => eb.or([eb('t.since', 'is', null), notExists(freshAnswer(eb))]))
-    .where((eb) => eb.or([eb('t.since', 'is', null), eb('requests.attempts', '>', '0'), notExists(sameCall(eb))]))
+    .where('t.is_bought', '=', false)
+    .where((eb) => eb.or([eb('t.is_in_flight', '=', false), eb('requests.attempts', '>', '0')]))
     .where(isLeaseHeld(lease))
     .returning('requests.id');
 }

@@ -1,8 +1,8 @@
 /** What sending a request needs, and an attempt that was sent. */
 import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
 import type { RetryPolicy } from '../../extract/retry.ts';
-import type { ReceiptRange } from '../../ledger/fresh-answers.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { RequestToSend } from '../../ledger/store-and-record-sent.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Admission } from './admission.ts';
@@ -32,7 +32,7 @@ export interface SendContext
   /** The most points that this request can cost at current prices. */
   readonly most: () => number;
   /** The receipt times of answers that serve this request now; undefined if none may. */
-  readonly freshWithin: () => ReceiptRange | undefined;
+  readonly freshWithin: () => RequestToSend['fresh'];
   /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
   readonly commits: Pick<GroupCommit, 'recordSent'>;
   /** Commits the answer's bytes and returns its id. The load settles the cost later. */

@@ -222,7 +222,10 @@ class RunExecution {
       {
         ...this.#sending,
         most,
-        freshWithin: () => freshWithin(context, request),
+        freshWithin: () => {
+          const range = freshWithin(context, request);
+          return range && { ...range, requestKey: request.requestKey, sync: context.definition.name };
+        },
         lostInvocations: this.#lostBefore.get(request.requestKey)?.invocations ?? 0,
         findCost: async () => {
           const found = await context.resolveLost?.(new Map([[request.id, most()]]), this.#controller.signal);

@@ -6,7 +6,6 @@ import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts'
 import { abandonMissing, type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { pointsOfTried } from '../../ledger/log-costs.ts';
-import { analyzeFirstRequests } from '../../warehouse/connect/analyze.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { redactedBody } from '../erasure/late-answer.ts';
@@ -84,7 +83,6 @@ export async function openRun(
     },
   });
   const { run, forgotten, maxAgeOf } = prepared;
-  await retryTransient(() => analyzeFirstRequests(warehouse), effects);
   if (forgotten > 0) effects.onNotice(forgottenNotice(definition.name, forgotten));
   spans?.setRunId(run.id);
   const segment = await openSegment(invocation, {

@@ -1,6 +1,5 @@
 /** Updates planner statistics, and reclaims dead rows where the database has no autovacuum. */
 import { sql } from 'kysely';
-import { quoted } from '../sql/identifiers.ts';
 import type { Warehouse } from './connect.ts';
 
 /** A table of one of the two schemas. */
@@ -44,23 +43,6 @@ const HAS_AUTOVACUUM = sql`current_setting('autovacuum')::boolean and current_se
 /** True for a table `c` that its owner did not exclude from that. */
 const IS_INCLUDED = sql`coalesce((
   select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'autovacuum_enabled'), true)`;
-
-/** Size in bytes from which on a complete read of a table costs more than its analysis. */
-const LARGE_BYTES = 1_000_000;
-
-/**
- * Analyzes the ledger's requests if they are many and were never analyzed, as after the plan of a first large run. Without
- * statistics, each statement that looks up some of them by id reads all, until autovacuum comes a minute later.
- */
-export async function analyzeFirstRequests(warehouse: Target): Promise<void> {
-  const requests = sql.id(warehouse.ops, 'requests');
-  const { rows } = await sql`
-    select where pg_relation_size(${`${quoted(warehouse.ops)}.requests`}::regclass) > ${LARGE_BYTES}
-      and not exists (select from pg_stats where schemaname = ${warehouse.ops} and tablename = 'requests')`.execute(
-    warehouse.db,
-  );
-  if (rows.length > 0) await sql`analyze ${requests}`.execute(warehouse.db);
-}
 
 /**
  * Refreshes the statistics of these tables, each table once. It also vacuums them in an embedded
