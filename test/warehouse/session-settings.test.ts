@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
+import { inSnapshot } from '../../src/warehouse/connect/in-snapshot.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
@@ -170,5 +171,27 @@ describe('a role that does not exist', () => {
       exitCode: 3,
       message: 'The database refuses the login of nobody: role "nobody" does not exist.',
     });
+  });
+});
+
+const idleLimit = sql<{ limit: string }>`select current_setting('idle_in_transaction_session_timeout') as limit`;
+
+describe('a process that stops in a transaction, such as one of a suspended machine', () => {
+  it('holds the locks of a transaction that writes no longer than 15 s, also behind a pooler', async () => {
+    await set({});
+    for (const address of [url.href, await startPooler()]) {
+      const { db } = await open(address);
+      const { rows } = await db.transaction().execute((tx) => idleLimit.execute(tx));
+      expect(rows).toEqual([{ limit: '15s' }]);
+      expect((await idleLimit.execute(db)).rows).toEqual([{ limit: '0' }]);
+    }
+  });
+
+  it('is not limited while it reads, because the reader of an export may be slow', async () => {
+    await set({});
+    const warehouse = await open(url.href);
+    const { rows } = await readOnlyQuery(warehouse, 'show idle_in_transaction_session_timeout');
+    expect(rows).toEqual([{ idle_in_transaction_session_timeout: '0' }]);
+    expect(await inSnapshot(warehouse.db, async (tx) => (await idleLimit.execute(tx)).rows)).toEqual([{ limit: '0' }]);
   });
 });
