@@ -51,6 +51,12 @@ export const service = z
 
 const WAREHOUSE = 'allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE';
 
+const SEVERAL_HOSTS = 'allowed is an address with one host: name a pooler or a virtual address for several servers';
+
+/** Several hosts behind the login, as libpq takes them. */
+const hasSeveralHosts = (text: string): boolean =>
+  /^postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)/.test(text);
+
 const isWarehouse = (text: string): boolean =>
   /^embedded:./.test(text) || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(withHost(text)));
 
@@ -61,6 +67,7 @@ export const warehouse = z
   .strictObject({
     url: z
       .string({ error: WAREHOUSE })
+      .refine((text) => !hasSeveralHosts(text), { error: SEVERAL_HOSTS, abort: true })
       .refine(isWarehouse, WAREHOUSE)
       .describe(
         'embedded:FOLDER, with a path relative to the folder of the config, or the postgres:// address of a database.',

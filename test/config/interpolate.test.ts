@@ -141,6 +141,15 @@ describe('a variable in a config', () => {
     ]);
   });
 
+  it('says of an address of several hosts that it may have one', async () => {
+    const written =
+      'service: { url: "http://x" }\nwarehouse: { url: "${W}" }\nsyncs: { a: { endpoint: token.requests } }\n';
+    const allowed = 'allowed is an address with one host: name a pooler or a virtual address for several servers';
+    for (const W of ['postgres://me:hush@a:1,b:2/data', 'postgres://a,b?sslmode=disable'])
+      expect(await fileProblems(written, { W })).toEqual([`2:19: url is the value of \${W}; ${allowed}`]);
+    expect(await fileProblems(written, { W: 'postgres://me:hush,hush@a/data' })).toEqual([]);
+  });
+
   it('may not bring in what Postgres can’t keep', async () => {
     expect(await problemsOf(`  a: { ${GROUP} } }`, { G: '\uD83D' })).toEqual([
       '4:50: ${G}: the text contains half of a surrogate pair; write the complete character',

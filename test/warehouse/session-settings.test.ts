@@ -91,6 +91,9 @@ describe('the settings of a role', () => {
   });
 });
 
+/** How the message with the number of the server's process begins. */
+const KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12]);
+
 function errorMessage(code: string, message: string, routine = 'x'): Buffer {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0R${routine}\0\0`);
   const length = Buffer.alloc(4);
@@ -98,12 +101,19 @@ function errorMessage(code: string, message: string, routine = 'x'): Buffer {
   return Buffer.concat([Buffer.from('E'), length, fields]);
 }
 
-/** Refuses settings that it does not keep for its clients, as PgBouncer does; hands everything else on. */
-async function startPooler(): Promise<string> {
+/**
+ * Refuses settings that it does not keep for its clients, and `refused`, as PgBouncer does; hands everything else on, with
+ * a process number of its own.
+ */
+async function startPooler(refused?: { readonly text: string; readonly message: string }): Promise<string> {
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
     sockets.add(client.on('error', () => undefined));
     client.once('data', (first: Buffer) => {
+      if (refused && first.includes(refused.text)) {
+        client.end(errorMessage('08P01', refused.message));
+        return;
+      }
       if (first.includes('array_nulls')) {
         client.end(errorMessage('08P01', 'unsupported startup parameter: array_nulls'));
         return;
@@ -111,6 +121,15 @@ async function startPooler(): Promise<string> {
       const upstream = connect(Number(url.port), url.hostname);
       sockets.add(upstream.on('error', () => undefined));
       upstream.write(first);
+      upstream.on('data', (data: Buffer) => {
+        const key = data.indexOf(KEY_DATA);
+        if (key >= 0) data.writeInt32BE(data.readInt32BE(key + KEY_DATA.length) + 1, key + KEY_DATA.length);
+      });
+      if (refused) {
+        client.on('data', (data: Buffer) => {
+          if (data.includes(refused.text)) client.end(errorMessage('08P01', refused.message));
+        });
+      }
       client.pipe(upstream).pipe(client);
     });
   });
@@ -143,6 +162,26 @@ describe('a pooler that keeps few settings for its clients', () => {
       message: `The session has ${name} = ${value}; Sluice needs ${required}.`,
       next: expect.stringContaining(`SET ${name} TO '${required}'`),
     });
+  });
+});
+
+describe('a pooler that cannot be used', () => {
+  beforeAll(() => set({}));
+
+  it('has no transactions: the error says so, and a retry is not advised', async () => {
+    const message = 'transaction blocks not allowed in statement pooling mode';
+    await expect(open(await startPooler({ text: 'begin', message }))).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/^The pooler at 127\.0\.0\.1:\d+ has no transactions\.$/),
+      next: expect.stringContaining('pool_mode=transaction'),
+    });
+  });
+
+  it('refuses a parameter of the address: the error names it, and a retry is not advised', async () => {
+    const message = 'unsupported startup parameter: options';
+    await expect(
+      open(`${await startPooler({ text: 'options', message })}?options=-c%20work_mem%3D8MB`),
+    ).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
   });
 });
 

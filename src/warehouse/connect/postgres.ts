@@ -115,6 +115,7 @@ async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
     const client = await pool.connect();
     try {
       plans.areKept = await isDirect(client);
+      if (!plans.areKept) await assertTransactions(client);
       assertSettings((await client.query<{ name: string; setting: string }>(SETTINGS_QUERY, [settingNames()])).rows);
     } finally {
       client.release();
@@ -131,6 +132,12 @@ async function isDirect(client: PoolClient): Promise<boolean> {
   const reported = (client as unknown as { readonly processID: number | null }).processID;
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid === reported;
+}
+
+/** Throws the pooler's error if it allows no transactions. Only an open transaction shows it. */
+async function assertTransactions(client: PoolClient): Promise<void> {
+  await client.query('begin');
+  await client.query('rollback');
 }
 
 function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans, startup: Settings): PoolConfig {

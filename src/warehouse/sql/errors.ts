@@ -138,6 +138,18 @@ function causeOf(error: unknown, place: ServerAddress): Cause | undefined {
       'Enable TLS on the server, or use sslmode=disable if the network is safe.',
     );
   }
+  if (/statement pooling mode/.test(message)) {
+    return wrong(
+      `The pooler at ${reachable(place)} has no transactions`,
+      'Set pool_mode=transaction in the pooler, or connect to the server without it.',
+    );
+  }
+  if (/unsupported startup parameter/.test(message)) {
+    return wrong(
+      `The pooler at ${reachable(place)} refuses a parameter (${message})`,
+      'Remove it from DATABASE_URL, or connect to the server without the pooler.',
+    );
+  }
   if (code !== undefined && /^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) {
     return wrong(
       `No TLS connection to ${reachable(place)} (${message})`,
