@@ -3,6 +3,7 @@
  * with the answer. `recovery/reconcile/` matches the other rows.
  */
 import { type RawBuilder, sql } from 'kysely';
+import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { LOG_TABLE } from '../service/request-log/request-log.ts';
 
@@ -47,16 +48,19 @@ export const toleranceMs = ({ offsetMs }: Pick<LogIdentifiers, 'offsetMs'>): num
 /** Number of newest rows from which the clock offset is estimated. */
 const PAIRS = 200;
 
-/** Reads what the newest rows with our identifiers show. */
+/** Reads what the newest rows with our identifiers show, also those that have left the log. */
 export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIdentifiers> {
-  const { log, requests, matches } = reconcileTables(database);
+  const { log, requests, answers, matches } = reconcileTables(database);
+  // A row that left the log was matched by our identifier if the answer had no other one.
   const { rows } = await sql<{ ours: boolean | null; offset_ms: number | null }>`
-    select bool_or(c.response_request_id = r.x_request_id::text) as ours,
+    select bool_or(case when c.id is not null then c.response_request_id = r.x_request_id::text
+        else coalesce(a.headers ->> 'x-request-id', r.x_request_id::text) = r.x_request_id::text and a.id is not null end) as ours,
       percentile_cont(0.5) within group (order by extract(epoch from c.started_at - r.sent_at)::float8 * 1000)
         filter (where r.attempts = 1) as offset_ms
     from (select request_id, log_id from ${matches} where match_kind = 'identifier' order by request_id desc limit ${PAIRS}) m
     join ${requests} r on r.id = m.request_id
-    join ${log} c on c.id = m.log_id`.execute(database.db);
+    left join ${log} c on c.id = m.log_id
+    left join ${answers} a on a.id = r.answer_id`.execute(database.db);
   return { areKept: rows[0]?.ours === true, offsetMs: rows[0]?.offset_ms ?? undefined };
 }
 
@@ -79,13 +83,18 @@ export function requestsSince(
     where (n.ended_at is null or n.ended_at >= ${from}) and q.attempts > 0 and q.sent_at >= ${from})`;
 }
 
-/** Matches by identifier the requests sent since an instant that are not matched completely. */
-export async function matchIdentifiers(database: ReconcileDb, since: Date | undefined, now: Date): Promise<void> {
+/**
+ * Matches by identifier the requests sent since an instant that are not matched by it completely. Once all their attempts
+ * are, other matches of them end; returns the requests that lose such a match.
+ */
+export async function matchIdentifiers(database: ReconcileDb, since: Date | undefined, now: Date): Promise<string[]> {
   const tables = reconcileTables(database);
-  const { log, answers, matches } = tables;
+  const { log, requests, answers, matches } = tables;
+  const isOpen = sql`(r.charged is null or r.attempts > 1
+    or exists (select from ${matches} m where m.request_id = r.id and m.match_kind <> 'identifier'))`;
   // A row belongs to one request. If several requests share an identifier, the nearest one gets the row.
-  const enter = (pairs: RawBuilder<unknown>) =>
-    sql`
+  const enter = async (pairs: RawBuilder<unknown>): Promise<string[]> => {
+    const { rows } = await sql<{ request_id: string }>`
       insert into ${matches} as m (request_id, log_id, match_kind, matched_at)
       select request_id, log_id, 'identifier', ${instant(now)} from (
         select distinct on (log_id) request_id, log_id from (${pairs}) p
@@ -93,23 +102,30 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
         order by log_id, abs(extract(epoch from started_at - sent_at)), request_id
       ) nearest
       order by request_id, log_id
-      on conflict (request_id, log_id) do update set match_kind = 'identifier', matched_at = excluded.matched_at`.execute(
-      database.db,
-    );
-  await enter(sql`
+      on conflict (request_id, log_id) do update set match_kind = 'identifier', matched_at = excluded.matched_at
+      returning request_id`.execute(database.db);
+    return rows.map((it) => it.request_id);
+  };
+  const byOurs = await enter(sql`
     select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
     join ${log} c on c.response_request_id = r.x_request_id::text
-    where r.charged is null or r.attempts > 1`);
+    where ${isOpen}`);
   // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
   // nothing.
-  await enter(sql`
+  const byTheirs = await enter(sql`
     select min(r.id) as request_id, c.id as log_id, min(c.started_at) as started_at, min(r.sent_at) as sent_at
     from ${requestsSince(tables, since)} r
     join ${answers} a on a.request_id = r.id
     join ${log} c on c.response_request_id = a.headers ->> 'x-request-id'
-    where r.charged is null and a.headers ->> 'x-request-id' <> r.x_request_id::text
+    where ${isOpen} and a.headers ->> 'x-request-id' <> r.x_request_id::text
       and ${isOfEndpoint(sql`c.endpoint`, sql`r.endpoint`)}
     group by c.id having count(distinct r.id) = 1`);
+  const { rows } = await sql<{ request_id: string }>`
+    delete from ${matches} m using ${requests} r
+    where r.id = m.request_id and m.match_kind <> 'identifier' and r.id = ${anyBigint([...byOurs, ...byTheirs])}
+      and (select count(*) from ${matches} k where k.request_id = r.id and k.match_kind = 'identifier') >= r.attempts
+    returning m.request_id`.execute(database.db);
+  return rows.map((it) => it.request_id);
 }
 
 /**

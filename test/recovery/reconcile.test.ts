@@ -293,6 +293,59 @@ function further(open: Open): void {
     expect((await it.matches()).filter((it) => it.includes(underWay))).toEqual([`${other.id} ${underWay} identifier`]);
   });
 
+  it('keeps our identifiers also while the rows that showed it have left it: no row of another program is ours', async () => {
+    const it = await begun(open);
+    const earlier = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: earlier.identifier });
+    await it.reconcile();
+    await removeLog(it);
+    const request = await it.send({ at: 100 * SECOND, points: 5 });
+    await it.log({ at: 101 * SECOND, identifier: 'of another program', cost: 9 });
+
+    await it.reconcile();
+
+    expect((await it.requests())[1]).toEqual({ id: request.id, charged: null, points: 5 });
+  });
+
+  it.each(['of another program', null])(
+    'charges what the row with our identifier says, also if a row with %s was the only candidate before',
+    async (identifier) => {
+      const it = await begun(open);
+      const request = await it.send({ at: 100 * SECOND, points: 5 });
+      await it.log({ at: 95 * SECOND, identifier, cost: 9 });
+      await it.reconcile();
+      expect(await it.requests()).toEqual([{ id: request.id, charged: 9, points: 9 }]);
+      const own = await it.log({ at: 100 * SECOND, identifier: request.identifier, cost: 4 });
+
+      await it.reconcile();
+
+      expect(await it.matches()).toEqual([`${request.id} ${own} identifier`]);
+      expect(await it.requests()).toEqual([{ id: request.id, charged: 4, points: 4 }]);
+    },
+  );
+
+  it('charges only the rows with our identifier once each attempt has one, whatever was matched by order before', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 100 * SECOND, points: 5 });
+    const row = await it.log({ at: 101 * SECOND, identifier: null, cost: 9 });
+    const inOrder = { offsetMs: 0, sentSince: new Date(BEGAN), loggedSince: undefined };
+    const beside = await it.send({ at: 100 * SECOND, points: 5 });
+    await it.log({ at: 102 * SECOND, identifier: null, cost: 8 });
+    await reconcileCosts(it.warehouse, { now: NOW, inOrder });
+    expect(await it.matches()).toContain(`${request.id} ${row} in_order`);
+    const own = await it.log({ at: 100 * SECOND, identifier: request.identifier, cost: 4 });
+
+    await it.reconcile();
+
+    expect((await it.matches()).filter((match) => match.startsWith(`${request.id} `))).toEqual([
+      `${request.id} ${own} identifier`,
+    ]);
+    expect(await it.requests()).toEqual([
+      { id: request.id, charged: 4, points: 4 },
+      { id: beside.id, charged: 8, points: 8 },
+    ]);
+  });
+
   it('gives a row to one request: the nearest, should several have been sent with one identifier', async () => {
     const it = await begun(open);
     const [first, second] = [await it.send({ at: 0 }), await it.send({ at: 60 * SECOND })];

@@ -49,7 +49,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
     const database = { db, schema: warehouse.schema, ops: warehouse.ops };
     const ops = operationsOf(database);
     await sql`select pg_advisory_xact_lock(hashtext(${`${warehouse.ops}.request_cost_matches`}))`.execute(db);
-    await matchIdentifiers(database, since, now);
+    const identified = await matchIdentifiers(database, since, now);
     const found = await readLogIdentifiers(database);
     const identifiers = { ...found, offsetMs: found.offsetMs ?? inOrder?.offsetMs };
     const changed = await matchCandidates(database, identifiers, since, now);
@@ -68,7 +68,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
         return reserved !== undefined && points !== null ? [{ requestId, points, reserved }] : [];
       }),
     );
-    await settleRequests(database, since, [...changed, ...judged.map(({ requestId }) => requestId)]);
+    await settleRequests(database, since, [...identified, ...changed, ...judged.map(({ requestId }) => requestId)]);
     await onCommit?.(db);
     return judged;
   });
