@@ -85,6 +85,18 @@ anyWarehouse('tags of syncs', (open) => {
     expect(paid(scene)).toBe(5);
   });
 
+  it('what a killed process had reserved under the limit of its tag does not count once no run is active', async () => {
+    const scene = await sceneIn(await open(), { respond });
+    const yaml = config('{ tags: { team: { growth: { per_month: 5 } } } }', sync('one', '{ team: growth }'));
+    expect((await scene.sync(yaml, { limit: 2 })).exitCode).toBe(0);
+    await select(
+      scene.warehouse,
+      "update sluice_ops.spending set points = points + 3, updated_at = updated_at - interval '1 minute' returning name",
+    );
+    expect(await summaryOf(scene, yaml)).toMatchObject({ syncs: { one: [6, 3] } });
+    expect(paid(scene)).toBe(5);
+  });
+
   it('costs are added up by the tags that a run had, and a request without the tag is in no group of it', async () => {
     const scene = await sceneIn(await open(), { respond });
     const costs = '  costs: { endpoint: token.requests }\n';

@@ -33,7 +33,7 @@ export interface InvocationLimits {
  */
 export async function invocationBudget(
   warehouse: Warehouse,
-  { perRun, perDay, perMonth, keep }: Budget,
+  { perRun, perDay, perMonth, keep, tags = [] }: Budget,
   { maxPoints, planPoints, cap }: InvocationLimits,
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
@@ -43,6 +43,9 @@ export async function invocationBudget(
   if (perRun !== undefined) limits.push({ what: 'budget.per_run', points: perRun, spent: 0 });
   const own = cap ? bothBudgets(cap, openBudget(limits)) : openBudget(limits);
 
+  // Until this process has a lease, the counters of tags can follow the ledger.
+  const limitsOfAllTags = openPeriodLimits(warehouse, limitsOfTags({ tags }), effects.now);
+  if (limitsOfAllTags) await retryTransient(() => limitsOfAllTags(false), effects);
   const limitsOfPeriods = openPeriodLimits(warehouse, periodLimits({ perDay, perMonth }), effects.now);
   const balance = keep === undefined ? undefined : openBalanceLimit(warehouse, keep, effects);
   if (!limitsOfPeriods && !balance) return own;
@@ -166,7 +169,7 @@ export async function chunkBudget(
   order: Parameters<typeof sharedRunCounter>[0],
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
-  const all = await invocationBudget(warehouse, shared, {}, effects);
+  const all = await invocationBudget(warehouse, { ...shared, tags: [] }, {}, effects);
   const invocation = await syncBudget(warehouse, shared, { budgetPerRun: undefined, tags }, all, effects);
   const ofRun = { what: 'budget.per_run', points: perRun ?? Number.POSITIVE_INFINITY };
   const ofSync = { what: 'the budget of this sync per run', points: budgetPerRun ?? Number.POSITIVE_INFINITY };
