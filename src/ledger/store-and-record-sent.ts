@@ -248,8 +248,8 @@ const settingStored = (
     .returning(['requests.id', 'requests.answer_id']);
 
 /**
- * The requests to send, with what another sync bought or is buying. That is looked up here, not where requests are joined:
- * the planner would expect so much work for each pair that it would rather read all requests.
+ * The requests to send, with what another sync bought or is buying. These lookups come before requests are joined. As
+ * conditions of the join, they would seem so expensive for each pair that the planner would read all requests instead.
  */
 const checkedSendings = (ops: Ops, given: SendingParameters) =>
   ops

@@ -50,7 +50,7 @@ export async function writeWatermarks(ops: Ops, sync: string, values: Watermarks
     .onConflict((conflict) =>
       conflict
         .columns(['sync', 'name'])
-        .doUpdateSet(({ ref }) => ({ value: ref('excluded.value'), updated_at: ref('excluded.updated_at') })),
+        .doUpdateSet((eb) => ({ value: eb.ref('excluded.value'), updated_at: eb.ref('excluded.updated_at') })),
     )
     .execute();
 }

@@ -85,8 +85,13 @@ eachWarehouse('a spool of the ledger', (open) => {
       },
     });
     const spools = await findableSpools({
-      ...{ sleep: scene.clock.sleep, random: () => 0.5, newId: randomUUID, onNotice: () => undefined },
-      ...{ ops: operationsOf(warehouse), syncs: ['groups'], spool: await spoolIn() },
+      sleep: scene.clock.sleep,
+      random: () => 0.5,
+      newId: randomUUID,
+      onNotice: () => undefined,
+      ops: operationsOf(warehouse),
+      syncs: ['groups'],
+      spool: await spoolIn(),
     });
     const found = await spools.waiting();
     expect(found.flatMap(({ answers }) => answers)).toHaveLength(files.length);

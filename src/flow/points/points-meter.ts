@@ -28,7 +28,7 @@ export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
 
 /** The log is read again after this share of a limit's remainder for each run, since a price may rise tenfold unnoticed. */
 const SHARE = 10;
-/** The log is also read again after this time, while calls go on. */
+/** The log is also read again after this time, without a pause of the calls. */
 const AGAIN_MS = 60_000;
 /** How long after the answer a row or its cost may still appear. */
 const PATIENCE_MS = 30_000;
@@ -57,7 +57,7 @@ export class TruePointsMeter implements PointsMeter {
   #isUnconfirmed = false;
   #beginning: Promise<void> | undefined;
   #verifying: Promise<boolean> | undefined;
-  /** The error of a reading for which no call waited. */
+  /** The error of a reading beside the calls. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(options: Metering) {
@@ -132,7 +132,7 @@ export class TruePointsMeter implements PointsMeter {
     return this.#calls.unconfirmedPoints() > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS;
   }
 
-  /** Reads the log while calls go on. */
+  /** Reads the log without a pause of the calls. */
   #verifyBeside(signal: AbortSignal): void {
     this.#verifyOnce(signal).catch((error: unknown) => {
       this.#failure ??= { error };
