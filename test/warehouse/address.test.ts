@@ -77,6 +77,8 @@ describe('an address', () => {
       'sslrootcert names a file that can’t be read: /no/such/file',
     ],
     ['postgres://me:secret@localhost/x?sslnegotiation=direct', 'sslnegotiation=direct with sslmode=disable'],
+    ['postgres://me:secret@db/x?sslmode=prefer&channel_binding=require', 'channel_binding=require with sslmode=prefer'],
+    ['postgres://me:secret@localhost/x?target_session_attrs=standby', 'target_session_attrs=standby'],
   ])('%s is refused without telling the password', (url, found) => {
     const attempt = () => parseAddress(url);
     expect(attempt).toThrow(UsageError);

@@ -54,7 +54,7 @@ const SUPPORTED = [
   'connect_timeout',
   'options',
 ];
-/** Parameters of libpq without an effect here: keep-alive is always on, and a server must accept writes. */
+/** Parameters of libpq without an effect here: keep-alive is always on. */
 const IGNORED = [
   'keepalives',
   'keepalives_idle',
@@ -64,6 +64,9 @@ const IGNORED = [
   'gssencmode',
   'fallback_application_name',
 ];
+/** Values of `target_session_attrs` that a server which accepts writes satisfies. */
+const WRITABLE = ['any', 'read-write', 'primary'];
+const WITH_TLS: readonly TlsMode[] = ['require', 'verify-ca', 'verify-full'];
 
 const refuse = (found: string, next: string): never => {
   throw new UsageError(`warehouse.url: ${found}`, { next });
@@ -82,9 +85,17 @@ export function parseAddress(url: string): Address {
     refuse('several hosts', 'Name one host; use a pooler or a virtual address for several servers.');
   const tlsMode = modeOf(parameter('sslmode'), host);
   const directTls = parameter('sslnegotiation') === 'direct';
-  if (directTls && !['require', 'verify-ca', 'verify-full'].includes(tlsMode)) {
-    refuse(`sslnegotiation=direct with sslmode=${tlsMode}`, 'Use it with sslmode=require, verify-ca or verify-full.');
-  }
+  const channelBinding = parameter('channel_binding');
+  const needsTls =
+    (directTls && 'sslnegotiation=direct') || (channelBinding === 'require' && 'channel_binding=require');
+  if (needsTls && !WITH_TLS.includes(tlsMode))
+    refuse(`${needsTls} with sslmode=${tlsMode}`, `Use it with sslmode=${WITH_TLS.join(', ')}.`);
+  const attributes = parameter('target_session_attrs');
+  if (attributes !== undefined && !WRITABLE.includes(attributes))
+    refuse(
+      `target_session_attrs=${attributes}`,
+      `Sluice writes to its warehouse: remove it, or use ${WRITABLE.join(', ')}.`,
+    );
   return {
     host,
     port: numberOf('port', parameter('port') ?? parsed.port, DEFAULT_PORT),
@@ -94,7 +105,7 @@ export function parseAddress(url: string): Address {
     tlsMode,
     tls: tlsOf(tlsMode, host, { root: parameter('sslrootcert'), cert: parameter('sslcert'), key: parameter('sslkey') }),
     directTls,
-    channelBinding: ['prefer', 'require'].includes(parameter('channel_binding') ?? ''),
+    channelBinding: ['prefer', 'require'].includes(channelBinding ?? ''),
     applicationName: parameter('application_name') ?? 'sluice',
     startupOptions: parameter('options'),
     connectWithinMs: numberOf('connect_timeout', parameter('connect_timeout'), CONNECT_WITHIN_S) * 1000,
