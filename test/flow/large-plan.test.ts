@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { groupsConfig, oneGroup, shared } from './chunks.ts';
 import { only, sceneIn, service } from './scene.ts';
 import { select, states } from './rows.ts';
 
@@ -69,6 +71,37 @@ anyWarehouse('a plan of several parts', (open) => {
     expect(scene.arrived()).toEqual([]);
     expect(await states(scene.warehouse)).toEqual({});
     expect(await select(scene.warehouse, 'select id from sluice_ops.runs')).toEqual([]);
+  });
+});
+
+describe('a transaction that computes for long between two statements', () => {
+  const open = postgresWarehouses();
+
+  /** Lets the server refuse a change of a table in a transaction that it would end after a silence. */
+  const refuseImpatience = (warehouse: Warehouse, change: string) =>
+    select(
+      warehouse,
+      `do $do$ begin
+        create function public.refuse() returns trigger language plpgsql as
+          $$ begin
+            if current_setting('idle_in_transaction_session_timeout') <> '0' then raise exception 'it would end'; end if;
+            return new;
+          end $$;
+        create trigger refuse before ${change} for each row execute function public.refuse();
+      end $do$`,
+    );
+
+  it('is not ended by the server while it makes a plan', async () => {
+    const scene = await sceneIn(await open());
+    await refuseImpatience(scene.warehouse, 'update of quote on sluice_ops.runs');
+    expect(only(await scene.sync(await configOf([user(1)])))).toMatchObject({ exitCode: 0, error: null });
+  });
+
+  it('is not ended by the server while it concludes a shared run', async () => {
+    const scene = await sceneIn(await open(), { respond: oneGroup });
+    const { workAll } = await shared(scene, groupsConfig(4), { chunkSize: 2 });
+    await refuseImpatience(scene.warehouse, 'update of ended_at on sluice_ops.runs');
+    expect((await workAll()).at(-1)).toMatchObject({ as: 'concluded', exitCode: 0 });
   });
 });
 

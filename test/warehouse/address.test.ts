@@ -78,6 +78,10 @@ describe('an address', () => {
     ],
     ['postgres://me:secret@localhost/x?sslnegotiation=direct', 'sslnegotiation=direct with sslmode=disable'],
     ['postgres://me:secret@db/x?sslmode=prefer&channel_binding=require', 'channel_binding=require with sslmode=prefer'],
+    [
+      'postgres://me:secret@/x?host=/run/postgresql&channel_binding=require',
+      'channel_binding=require with a Unix socket',
+    ],
     ['postgres://me:secret@localhost/x?target_session_attrs=standby', 'target_session_attrs=standby'],
   ])('%s is refused without telling the password', (url, found) => {
     const attempt = () => parseAddress(url);

@@ -8,6 +8,7 @@ import { ChunkPlan } from '../../plan/chunks.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { QuestionTotals } from '../../plan/pricing/quote.ts';
 import type { RequestBody } from '../../service/request-body.ts';
+import { allowSilence } from '../../warehouse/connect/idle-limit.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { openForecast } from '../forecast/pending.ts';
 import { PlannedRequests } from '../forecast/planned-requests.ts';
@@ -43,6 +44,8 @@ export async function recordPlan(
   run: Run,
   { definition, plan, prices, now, chunkSize, expected }: RecordPlanOptions,
 ): Promise<RecordedPlan> {
+  // A part without requests to record sends no statement, and all of a million inputs may be in such parts.
+  await allowSilence(ops);
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals();
   const planned = expected && new PlannedRequests(definition, expected.horizon);

@@ -28,6 +28,7 @@ import {
 } from '../../ledger/lease.ts';
 import { moveRequests } from '../../ledger/requests.ts';
 import { CONTINUED_WITHIN_MS, type Run } from '../../ledger/runs.ts';
+import { allowSilence } from '../../warehouse/connect/idle-limit.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { deleteCounter } from '../../control/budget/spending-counters.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
@@ -207,6 +208,8 @@ async function conclude(
   const end = await retryTransaction(
     ops,
     async (tx): Promise<ChunkResult> => {
+      // The watermarks of a million inputs are computed before they are written.
+      await allowSilence(tx);
       const state = await lockRun(tx, order.runId);
       const found = await readChunk(tx, order);
       if (found?.state === 'concluded') return concludedBefore(found);

@@ -11,6 +11,7 @@ import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig 
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
 import { PooledDialect } from './dialect.ts';
+import { BEGIN_WRITING } from './idle-limit.ts';
 import { PLANNED_ONCE } from '../sql/compile-once.ts';
 import { copy, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
@@ -30,12 +31,6 @@ const MOST_CONNECTIONS = 7;
 const ACQUIRE_TIMEOUT_MS = 60_000;
 /** Detects a connection that a router dropped within minutes. The default of the system is two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000;
-/**
- * The server ends a transaction that writes if the process says nothing for so long. Otherwise, if a machine is suspended
- * or loses its power or network in a transaction, other processes would wait for the locks for hours. It is one text, so
- * that it is one round trip and a pooler keeps it together.
- */
-const BEGIN = "begin; set local idle_in_transaction_session_timeout = '15s'";
 
 /**
  * Errors that end the session: shutdowns, a dropped database, and timeouts. The severity is localized, so codes decide.
@@ -73,7 +68,7 @@ export async function openPool(url: string): Promise<OpenPool> {
       throw connectError(error, place);
     });
   const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
-  return { dialect: new PooledDialect(pool, BEGIN), session, place, settings };
+  return { dialect: new PooledDialect(pool, BEGIN_WRITING), session, place, settings };
 }
 
 type Settings = Readonly<Record<string, string>>;

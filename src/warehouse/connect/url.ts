@@ -88,6 +88,7 @@ export function parseAddress(url: string): Address {
   const channelBinding = parameter('channel_binding');
   const needsTls =
     (directTls && 'sslnegotiation=direct') || (channelBinding === 'require' && 'channel_binding=require');
+  if (needsTls && isSocket(host)) refuse(`${needsTls} with a Unix socket`, 'Remove it: a socket has no TLS.');
   if (needsTls && !WITH_TLS.includes(tlsMode))
     refuse(`${needsTls} with sslmode=${tlsMode}`, `Use it with sslmode=${WITH_TLS.join(', ')}.`);
   const attributes = parameter('target_session_attrs');
@@ -143,9 +144,12 @@ function modeOf(given: string | undefined, host: string): TlsMode {
   return mode ?? refuse(`sslmode=${given}`, `Use one of ${TLS_MODES.join(', ')}.`);
 }
 
+/** True for the folder of a Unix socket, or an abstract one. */
+const isSocket = (host: string): boolean => host.startsWith('/') || host.startsWith('@');
+
 /** True for this machine: the folder of a Unix socket, localhost, or a loopback address. */
 function isLocal(host: string): boolean {
-  if (host.startsWith('/') || host.startsWith('@') || host === 'localhost' || host === '::1') return true;
+  if (isSocket(host) || host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
 }
 
@@ -157,7 +161,7 @@ interface Files {
 
 function tlsOf(mode: TlsMode, host: string, files: Files): (false | ConnectionOptions)[] {
   // A Unix socket never leaves the machine, and Postgres does not support TLS on it.
-  if (mode === 'disable' || host.startsWith('/') || host.startsWith('@')) return [false];
+  if (mode === 'disable' || isSocket(host)) return [false];
   const base: ConnectionOptions = {
     ...(files.cert !== undefined && { cert: contents('sslcert', files.cert) }),
     ...(files.key !== undefined && { key: contents('sslkey', files.key) }),
