@@ -1,8 +1,7 @@
 /**
  * Enforces limits in true points: calls are admitted as far as the request log confirms the cost of earlier calls.
- * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, calls wait for
- * a reading after each tenth of the tightest limit's remainder. Each minute the log is read beside the calls, and once at
- * the end.
+ * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, the log is
+ * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
 import { orAborted } from '../../async/or-aborted.ts';
 import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';
@@ -28,7 +27,7 @@ export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
 
 /** The log is read again after this share of a limit's remainder for each run, since a price may rise tenfold unnoticed. */
 const SHARE = 10;
-/** The log is also read again after this time, without a pause of the calls. */
+/** The log is also read again after this time. */
 const AGAIN_MS = 60_000;
 /** How long after the answer a row or its cost may still appear. */
 const PATIENCE_MS = 30_000;
@@ -57,8 +56,6 @@ export class TruePointsMeter implements PointsMeter {
   #isUnconfirmed = false;
   #beginning: Promise<void> | undefined;
   #verifying: Promise<boolean> | undefined;
-  /** The error of a reading beside the calls. */
-  #failure: { readonly error: unknown } | undefined;
 
   constructor(options: Metering) {
     this.#it = options;
@@ -73,14 +70,10 @@ export class TruePointsMeter implements PointsMeter {
       this.#beginning ??= this.#begin(signal);
       await this.#beginning;
       await this.#calls.headersCounted();
-      if (this.#failure) throw this.#failure.error;
       const refused = this.#refusal();
       if (refused) return refused;
       const first = this.#dueFirst();
-      if (first === undefined) {
-        if (this.#isReadingOld()) this.#verifyBeside(signal);
-        return this.#calls.openTicket();
-      }
+      if (first === undefined) return this.#calls.openTicket();
       await (first === 'reading' ? this.#verifyOnce(signal) : orFired(this.#calls.nextChange(), signal));
     }
     return undefined;
@@ -95,16 +88,11 @@ export class TruePointsMeter implements PointsMeter {
   }
 
   async verify(signal: AbortSignal): Promise<boolean> {
-    const before = this.#calls.corrections();
-    // A reading that began earlier may not show the last calls.
-    await this.#verifying;
-    if (this.#calls.corrections() > before) return true;
     return this.#calls.waitingCount() === 0 ? false : this.#verifyOnce(signal);
   }
 
   async finish(signal: AbortSignal): Promise<void> {
     await this.#calls.headersCounted();
-    await this.#verifying;
     if (!signal.aborted && this.#calls.expectRows()) await this.#verifyOnce(signal);
     await this.#it.logReader.end();
   }
@@ -118,6 +106,7 @@ export class TruePointsMeter implements PointsMeter {
   #dueFirst(): 'reading' | 'end' | undefined {
     const calls = this.#calls;
     const points = calls.unconfirmedPoints();
+    if (points > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS) return 'reading';
     if (this.#isProbing()) {
       if (calls.inFlight() > 0) return 'end';
       return points > 0 && !this.#isUnreadable ? 'reading' : undefined;
@@ -126,17 +115,6 @@ export class TruePointsMeter implements PointsMeter {
     // The limit may be exceeded by as many calls as may be in flight.
     if (calls.waitingCount() + calls.inFlight() < this.#it.inFlight) return undefined;
     return calls.inFlight() > 0 ? 'end' : 'reading';
-  }
-
-  #isReadingOld(): boolean {
-    return this.#calls.unconfirmedPoints() > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS;
-  }
-
-  /** Reads the log without a pause of the calls. */
-  #verifyBeside(signal: AbortSignal): void {
-    this.#verifyOnce(signal).catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
   }
 
   /** Finds the end of the log and the balance, before the first call. */
