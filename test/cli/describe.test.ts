@@ -124,7 +124,7 @@ describe('what feeds', () => {
       /^photoshare_posts +\[\]\.posts\[\] \(preview, only with with_posts\)$/m,
     );
     expect(await textOf('sync_freshness')).toContain(
-      '\nreads\nleases, runs, requests, answers\n\nfed by, through what it reads\nno endpoint feeds it\n',
+      '\nreads\nleases, runs, requests, answers, lost_answers\n\nfed by, through what it reads\nno endpoint feeds it\n',
     );
   });
 });

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { UsageError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { allowSilence } from '../../src/warehouse/connect/idle-limit.ts';
 import { expireLeases } from '../flow/crash.ts';
 import { rowsOf, select, versionsOf } from '../flow/rows.ts';
 import { openScene, type Scene, sceneIn, service } from '../flow/scene.ts';
@@ -192,12 +193,13 @@ anyWarehouse('a rebuild among objects of users', (open) => {
 
 const open = postgresWarehouses();
 
-/** Work in a transaction of another session, which is undone afterwards. */
+/** Work in a transaction of another program, which may stay silent for long, and is undone afterwards. */
 async function beside<T>(warehouse: Warehouse, statement: string, work: () => Promise<T>): Promise<T> {
   let result: { readonly of: T } | undefined;
   await warehouse.db
     .transaction()
     .execute(async (tx: QueryExecutorProvider) => {
+      await allowSilence(tx);
       await sql.raw(statement).execute(tx);
       result = { of: await work() };
       throw new Error('undo');

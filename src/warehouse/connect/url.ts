@@ -76,27 +76,15 @@ const refuse = (found: string, next: string): never => {
 export function parseAddress(url: string): Address {
   const parsed = parseUrl(url);
   const parameter = (name: string): string | undefined => present(parsed.searchParams.get(name));
-  for (const name of parsed.searchParams.keys()) {
-    if (!SUPPORTED.includes(name) && !IGNORED.includes(name))
-      refuse(`unknown parameter ${name}`, `Remove it; allowed are ${SUPPORTED.join(', ')}.`);
-  }
+  refuseUnsupported(parsed.searchParams);
   const host = parameter('host') ?? present(decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'))) ?? 'localhost';
   if (host.includes(','))
     refuse('several hosts', 'Name one host; use a pooler or a virtual address for several servers.');
   const tlsMode = modeOf(parameter('sslmode'), host);
   const directTls = parameter('sslnegotiation') === 'direct';
   const channelBinding = parameter('channel_binding');
-  const needsTls =
-    (directTls && 'sslnegotiation=direct') || (channelBinding === 'require' && 'channel_binding=require');
-  if (needsTls && isSocket(host)) refuse(`${needsTls} with a Unix socket`, 'Remove it: a socket has no TLS.');
-  if (needsTls && !WITH_TLS.includes(tlsMode))
-    refuse(`${needsTls} with sslmode=${tlsMode}`, `Use it with sslmode=${WITH_TLS.join(', ')}.`);
-  const attributes = parameter('target_session_attrs');
-  if (attributes !== undefined && !WRITABLE.includes(attributes))
-    refuse(
-      `target_session_attrs=${attributes}`,
-      `Sluice writes to its warehouse: remove it, or use ${WRITABLE.join(', ')}.`,
-    );
+  if (directTls) needTls('sslnegotiation=direct', host, tlsMode);
+  if (channelBinding === 'require') needTls('channel_binding=require', host, tlsMode);
   return {
     host,
     port: numberOf('port', parameter('port') ?? parsed.port, DEFAULT_PORT),
@@ -111,6 +99,22 @@ export function parseAddress(url: string): Address {
     startupOptions: parameter('options'),
     connectWithinMs: numberOf('connect_timeout', parameter('connect_timeout'), CONNECT_WITHIN_S) * 1000,
   };
+}
+
+function refuseUnsupported(parameters: URLSearchParams): void {
+  for (const name of parameters.keys()) {
+    if (!SUPPORTED.includes(name) && !IGNORED.includes(name))
+      refuse(`unknown parameter ${name}`, `Remove it; allowed are ${SUPPORTED.join(', ')}.`);
+  }
+  const attributes = present(parameters.get('target_session_attrs')) ?? 'any';
+  if (!WRITABLE.includes(attributes)) refuse(`target_session_attrs=${attributes}`, `Use ${WRITABLE.join(', ')}.`);
+}
+
+/** Refuses a setting that needs TLS with an address that may do without it. */
+function needTls(setting: string, host: string, mode: TlsMode): void {
+  if (isSocket(host)) refuse(`${setting} with a Unix socket`, 'Remove it: a socket has no TLS.');
+  if (!WITH_TLS.includes(mode))
+    refuse(`${setting} with sslmode=${mode}`, `Use it with sslmode=${WITH_TLS.join(', ')}.`);
 }
 
 /** The text, or undefined if it is empty: an empty parameter counts as absent. */
