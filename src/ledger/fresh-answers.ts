@@ -90,8 +90,8 @@ export async function freshAnswersByKey(
 }
 
 /**
- * Returns the history of each request of an endpoint with several loaded answers, by request key: answers of all syncs
- * count, because they serve all syncs.
+ * Returns the history of each request of an endpoint with several readable loaded answers, by request key: answers of all
+ * syncs count, because they serve all syncs.
  */
 export async function readAnswerHistories(ops: Ops, endpoint: string) {
   const rows = await ops
@@ -102,6 +102,7 @@ export async function readAnswerHistories(ops: Ops, endpoint: string) {
         .select(sql<boolean>`row_number() over (partition by request_key order by received_at, id) > 1`.as('isLater'))
         .where('endpoint', '=', endpoint)
         .where('loaded_at', 'is not', null)
+        .where('unreadable', '=', false)
         .as('a'),
     )
     .select(['request_key', sql<number>`count(*)::float8`.as('answers')])

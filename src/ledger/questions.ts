@@ -53,13 +53,13 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
   return [...new Set(questions.values())].filter((question) => !unknown.has(question));
 }
 
-/** Returns those of these answers that were full. */
+/** Returns those of these answers that were full, or may be: the items of an answer are counted when it is loaded. */
 export async function fullAnswers(ops: Ops, answerIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await ops
     .selectFrom('answers')
     .select('id')
     .where('id', '=', anyBigint(answerIds))
-    .whereRef('received', '>=', 'asked')
+    .where((eb) => eb.or([eb('received', '>=', eb.ref('asked')), eb('received', 'is', null)]))
     .execute();
   return new Set(rows.map(({ id }) => id));
 }

@@ -89,4 +89,26 @@ anyWarehouse('a sync with a learned max_age', (open) => {
     const [definition] = (await configOf(yaml, scene.sandbox.url)).syncs;
     expect(definition).toMatchObject({ maxAgeMs: 8 * DAY_MS, autoAge: { leastMs: 2 * DAY_MS, mostMs: 8 * DAY_MS } });
   });
+
+  it('learns nothing from an answer that nobody could read', async () => {
+    let isReadable = false;
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint !== 'pronet.group') return undefined;
+        const { group } = body as { readonly group: string };
+        return isReadable
+          ? { body: [{ urn: { type: 'group', value: group }, name: 'a group', url: 'u' }] }
+          : { body: '<html>', headers: { 'content-type': 'text/html' } };
+      },
+    });
+    const yaml = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, for_each: { group: [a] }, max_age: { auto: [1d, 30d] } }\n`;
+    await scene.sync(yaml);
+    scene.clock.advance(20 * DAY_MS);
+    isReadable = true;
+    await scene.sync(yaml);
+    scene.arrived();
+    scene.clock.advance(2 * DAY_MS);
+    await scene.sync(yaml);
+    expect(scene.arrived()).toHaveLength(1);
+  });
 });

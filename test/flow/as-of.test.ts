@@ -4,10 +4,10 @@ import { asOfSchemas, dropAsOfSchema } from '../../src/flow/as-of/schema.ts';
 import { loadAsOf } from '../../src/flow/as-of/load-as-of.ts';
 import { forget } from '../../src/flow/erasure/forget.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
-import { DAY_MS } from './clock.ts';
+import { DAY_MS, HOUR_MS } from './clock.ts';
 import { disturbedAt } from './crash.ts';
 import { rowsOf, select, versionsOf } from './rows.ts';
-import { type Scene, sceneIn, service } from './scene.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
 
 /** On the first day one sync less, whose requests stored answers of the others serve later. */
 const config = (more: string): string => `${service()}
@@ -62,6 +62,31 @@ anyWarehouse('the tables as of an earlier time', (open) => {
     expect(await asOf(scene, day.at, 'stopped', AbortSignal.abort())).toMatchObject({ answers: 0 });
     expect(await schemas(scene)).toEqual(['march']);
     expect(await rowsOf({ ...scene.warehouse, schema: 'march' }, ALL)).toEqual(day.rows);
+  });
+
+  it('have no rows of a sync that an answer came to serve later', async () => {
+    const stop = new AbortController();
+    const scene = await sceneIn(await open(), {
+      respond: ({ number }) => {
+        if (number === 1) stop.abort();
+        return undefined;
+      },
+    });
+    const search = 'endpoint: pronet.search.users, request: { title: data engineer, count: 20 }, max_age: 7d';
+    const yaml = `${service()}
+syncs:
+  first: { ${search}, for_each: { location: [Berlin] } }
+  both: { ${search}, for_each: { location: [Paris, Berlin] } }
+`;
+    await scene.sync(yaml, { names: ['both'], signal: stop.signal });
+    expect((await scene.sync(yaml, { names: ['first'] })).exitCode).toBe(0);
+    const [at, rows] = [scene.clock.now(), await rowsOf(scene.warehouse, ALL)];
+    scene.clock.advance(HOUR_MS);
+    expect(only(await scene.sync(yaml, { names: ['both'] }))).toMatchObject({ continued: true, exitCode: 0 });
+    expect(await rowsOf(scene.warehouse, ALL)).not.toEqual(rows);
+
+    await asOf(scene, at, 'before');
+    expect(await rowsOf({ ...scene.warehouse, schema: 'before' }, ALL)).toEqual(rows);
   });
 
   it('are those that the warehouse had then, table by table, and the present ones stay as they are', async () => {

@@ -261,6 +261,32 @@ describe('a lower bound', () => {
   });
 });
 
+describe('the check complete', () => {
+  const open = postgresWarehouses();
+  const days = Array.from({ length: 40 }, (_, at) => dayNumber('2026-02-02') + at);
+  const all = days.flatMap((day) => Array.from({ length: day === dayNumber('2026-02-10') ? 8 : 1 }, () => day));
+  const matching = matchingIn(all.map((day, id) => ({ id, day, form: '10-K', state: 'CA' })));
+
+  it('fails after a continued run, too, if an earlier answer on which the sync relies was full', async () => {
+    let isDown = false;
+    const scene = await sceneIn(await open(), {
+      respond: (request) => (isDown ? { status: 503, body: '{}' } : answering({ matching }, 'newest first')(request)),
+    });
+    const text = filings(
+      'window: { from: 2026-02-02, to: today, lookback: 0d }\n    checks: [{ complete: true }]',
+      '{ count: 5 }',
+    );
+    const failed = { checks: [{ name: 'complete', status: 'fail' }] };
+    expect(only(await scene.sync(text))).toMatchObject({ exitCode: 4, truncated: 1, ...failed });
+    scene.clock.advance(DAY_MS);
+    isDown = true;
+    expect(only(await scene.sync(text))).toMatchObject({ exitCode: 5 });
+    isDown = false;
+    const rest = only(await scene.sync(text));
+    expect(rest).toMatchObject({ continued: true, exitCode: 4, truncated: 0, ...failed });
+  });
+});
+
 describe('the watermarks of a window', () => {
   const open = postgresWarehouses();
   const world = filingWorld(23, '2026-02-02', '2026-03-04', () => 3);

@@ -5,7 +5,7 @@ import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 import { BUSY, days, filings, inTable, inWorld, range } from './filings.ts';
-import { disturbedAt } from './crash.ts';
+import { disturbedAt, dyingAt, expireLeases, STEP } from './crash.ts';
 import { rowsOf, select } from './rows.ts';
 import { configOf, only, type Scene, sceneIn } from './scene.ts';
 
@@ -359,6 +359,23 @@ describe('fixed dates in the request', () => {
       scene.clock.advance(hours * HOUR_MS);
     }
     expect(await marks(scene)).toEqual([]);
+  });
+
+  it('are quoted with the parts of a full answer that a killed process stored and did not load', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-01-05, to: 2026-02-06 }', '{ count: 20 }');
+    const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.record, nth: 1 });
+    await scene.sync(config, { warehouse: dying.warehouse }).catch(() => undefined);
+    expect(dying.reached()).toBe(true);
+    await expireLeases(scene.warehouse);
+    const most = (await quote(scene, config))?.mostRequests ?? 0;
+
+    scene.arrived();
+    const run = only(await scene.sync(config));
+    expect(run).toMatchObject({ exitCode: 0, continued: true });
+    const sent = days(scene).length;
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThanOrEqual(most);
   });
 
   it('stay the same in the parts of split_by', async () => {

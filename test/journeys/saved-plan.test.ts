@@ -260,6 +260,24 @@ describe('a run of a saved plan', () => {
     });
   });
 
+  it('does not start a sync that another process ran while the plan ran', async () => {
+    let act = async (): Promise<void> => undefined;
+    const users = '  users: { endpoint: microblog.user, after: [groups], for_each: { user: [one, two] } }\n';
+    const scene = await setUp(`${GROUPS}${users}`, 'postgres', {
+      respond: async () => {
+        const once = act;
+        act = async () => undefined;
+        await once();
+        return undefined;
+      },
+    });
+    await scene.save();
+    act = async () => void (await scene.run('sync', 'users'));
+    const { code, out } = await scene.apply();
+    expect([code, scene.arrived().filter(({ endpoint }) => endpoint === 'microblog.user').length]).toEqual([2, 2]);
+    expect(out).toMatch(/users: the newest run was none and is now \d+; a plan is run once/);
+  });
+
   it('sends a request of two syncs once', async () => {
     const shared = GROUPS.replace(' }\n', ', max_age: 1d }\n');
     const scene = await setUp(`${shared}${shared.replace('groups:', 'clubs:')}`);

@@ -5,7 +5,7 @@ import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { forgetLosses } from '../../ledger/failures/lost-answers.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { type SpoolPlace, continueRun, createRun, type Run, type RunRequest } from '../../ledger/runs.ts';
+import { type SpoolPlace, continueRun, createRun, newestRunId, type Run, type RunRequest } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
@@ -101,7 +101,7 @@ export async function prepareRun(
         const held = missing.find((it) => it.runId === runId);
         if (held) throw missingSpoolError(definition.name, held);
       });
-      if (expected) assertSameRun(expected, found.run?.id);
+      if (expected) assertSameRun(expected, found.run?.id, await newestRunId(ops, definition.name));
       for (const id of found.lost) lost.add(id);
       return found;
     },

@@ -108,7 +108,12 @@ export async function listStored(ops: Ops, selection: AnswerSelection): Promise<
       ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null),
     );
   const { until } = selection;
-  if (until) query = query.where('a.received_at', '<=', until).where('r.planned_at', '<=', until);
+  if (until)
+    query = query
+      .where('a.received_at', '<=', until)
+      .where('r.planned_at', '<=', until)
+      // An answer that came to serve a planned request later.
+      .where((eb) => eb.or([eb('r.state', '<>', 'fresh'), eb('r.finished_at', '<=', until)]));
   const rows = await query.execute();
   return rows.map(({ answerId, bytes, sync, request_key: requestKey, request }) => ({
     answerId,
