@@ -130,14 +130,21 @@ async function earlierRuns(ops: Ops, sync: string, runId: string): Promise<strin
 
 async function readInputs(ops: Ops, runIds: readonly string[]): Promise<InputCounts[]> {
   if (runIds.length === 0) return [];
+  // Days, pages and parts of one input are several requests.
   return ops
-    .selectFrom('requests')
+    .selectFrom((from) =>
+      from
+        .selectFrom('requests')
+        .select(['run_id', sql<boolean>`bool_and(state in ('missing', 'empty'))`.as('isWithout')])
+        .where('run_id', 'in', [...runIds])
+        .where('state', 'in', ['loaded', 'empty', 'missing', 'quarantined', 'failed'])
+        .groupBy(['run_id', 'input'])
+        .as('i'),
+    )
     .select([
       sql<number>`count(*)::float8`.as('inputs'),
-      sql<number>`(count(*) filter (where state in ('missing', 'empty')))::float8`.as('without'),
+      sql<number>`(count(*) filter (where "isWithout"))::float8`.as('without'),
     ])
-    .where('run_id', 'in', [...runIds])
-    .where('state', 'in', ['loaded', 'empty', 'missing', 'quarantined', 'failed'])
     .groupBy('run_id')
     .execute();
 }

@@ -1,4 +1,4 @@
-/** Delivers the alerts of a long-running process: after each run, and again until every channel accepted them. */
+/** Delivers the alerts of a long-running process: at its start, after each run, and again until every channel accepted them. */
 import type { EndedSync } from './conditions.ts';
 import { type AlertConfig, sendAlerts, type AlertEffects, type AlertDatabase } from './send-alerts.ts';
 
@@ -48,6 +48,8 @@ export function openAlertSender(config: AlertConfig, warehouse: AlertDatabase, e
   const enqueue = (): void => {
     last = last.then(sendAll);
   };
+  // Alerts that an earlier process did not deliver.
+  if (config.alerts) enqueue();
   return {
     report: (ended) => {
       if (!config.alerts) return;

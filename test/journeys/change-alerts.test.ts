@@ -1,7 +1,7 @@
 /** Alerts about changes of the service: its contract, its prices, access to it, and inputs without data. */
 import { describe, expect, it } from 'vitest';
 import { changeConditions } from '../../src/alerts/run-changes.ts';
-import type { RunFacts } from '../../src/alerts/run-facts.ts';
+import { readRunFacts, type RunFacts } from '../../src/alerts/run-facts.ts';
 import { sendAlerts } from '../../src/alerts/send-alerts.ts';
 import { listAlerts } from '../../src/alerts/store.ts';
 import { ALERT_KINDS } from '../../src/config/alerts.ts';
@@ -11,9 +11,10 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { openHooks } from '../alerts/hooks.ts';
 import { DAY_MS } from '../flow/clock.ts';
+import { BUSY, filings } from '../flow/filings.ts';
 import { select } from '../flow/rows.ts';
-import { sceneIn, service } from '../flow/scene.ts';
-import { anyWarehouse, realEffects } from '../support/warehouse.ts';
+import { only, sceneIn, service } from '../flow/scene.ts';
+import { anyWarehouse, postgresWarehouses, realEffects } from '../support/warehouse.ts';
 
 const NAMES = Array.from({ length: 12 }, (_, at) => `n${at}`);
 const CONFIG = `${service()}
@@ -84,6 +85,18 @@ anyWarehouse('alerts about changes of the service', (open) => {
     expect(await run(good, 3)).toEqual(['access cleared', 'counts cleared', 'failed cleared', 'price raised']);
     expect(await because('price')).toMatch(/costs 3 points; calls of the same size usually cost 1/);
     await hooks.close();
+  });
+});
+
+describe('the share of inputs without data', () => {
+  const open = postgresWarehouses();
+
+  it('counts an input once, whatever the number of its requests', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const run = only(await scene.sync(filings('window: { from: 2026-01-05, to: 2026-02-06 }')));
+    expect(run.sent).toBeGreaterThan(10);
+    const facts = await readRunFacts(scene.warehouse, { ...run, runId: run.runId ?? '' });
+    expect(facts?.inputs).toEqual({ inputs: 1, without: 0 });
   });
 });
 
