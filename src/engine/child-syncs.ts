@@ -24,8 +24,8 @@ export async function busySyncs(db: Tx, { schema, ops }: SchemaNames): Promise<R
 }
 
 /**
- * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle, and their last complete
- * runs succeeded. A run of a part, such as a sample, does not count. With `onlyUnbegun`, syncs whose
+ * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle and not due, and their last
+ * complete runs succeeded. A run of a part, such as a sample, does not count. With `onlyUnbegun`, syncs whose
  * runs started after the end of the parent are excluded, because another caller may have started them.
  */
 export async function childrenToStart(
@@ -38,6 +38,7 @@ export async function childrenToStart(
   const children = syncs.filter(({ schedule, after }) => schedule === undefined && after.includes(parent));
   if (children.length === 0) return [];
   const busy = await busySyncs(tx, schemas);
+  const due = dueSyncs(syncs, parent, busy);
   const { rows } = await sql<{ sync: string; startedAt: Date; endedAt: Date | null; well: boolean }>`
     select distinct on (sync) sync, started_at as "startedAt", ended_at as "endedAt",
       coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
@@ -49,7 +50,28 @@ export async function childrenToStart(
     return start !== undefined && (end === null || start.getTime() >= end.getTime() - CLOCKS_APART_MS);
   };
   return children
-    .filter(({ after }) => after.every((it) => newest.get(it)?.well === true && !busy.has(it)))
+    .filter(({ after }) => after.every((it) => newest.get(it)?.well === true && !busy.has(it) && !due.has(it)))
     .filter(({ name }) => !onlyUnbegun || !hasBegun(name))
     .map(({ name }) => name);
+}
+
+/**
+ * Returns the syncs that will start, directly or through others, because `parent` ends or another sync without a schedule
+ * does. They have no job yet, and their last runs belong to an earlier firing: children that start now would read old
+ * rows, and start again later. Syncs above `parent` are excluded: they are busy for the next firing.
+ */
+function dueSyncs(syncs: readonly SyncDefinition[], parent: string, busy: ReadonlySet<string>): ReadonlySet<string> {
+  const above = new Set([parent]);
+  // A loop over a set includes what it adds.
+  for (const name of above) for (const it of syncs.find((sync) => sync.name === name)?.after ?? []) above.add(it);
+  const unscheduled = syncs.filter(({ schedule }) => schedule === undefined);
+  const atWork = unscheduled.filter(({ name }) => busy.has(name) && !above.has(name));
+  const ends = new Set([parent, ...atWork.map(({ name }) => name)]);
+  const due = new Set<string>();
+  for (const end of ends)
+    for (const { name } of unscheduled.filter(({ after }) => after.includes(end))) {
+      due.add(name);
+      ends.add(name);
+    }
+  return due;
 }
