@@ -13,7 +13,8 @@ import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { endKeyWhileRunning, type NewestRun, newestRun } from './newest-run.ts';
-import { type EndOfRun, MOST_TRIES, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
+import { MOST_TRIES, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
+import { type End, endOf } from './job-end.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
 export type EngineEvent =
@@ -72,7 +73,7 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
     const { exitCode, message: because, next = null } = error;
-    return follow(handling, job, { exitCode, state: undefined, because, next, isOfRun: false });
+    return follow(handling, job, { exitCode, state: undefined, because, next });
   }
 }
 
@@ -96,9 +97,10 @@ function doneBefore(
 ): JobOutcome | undefined {
   const { endKey, exitCode, byChunk, state, error } = newest;
   if (exitCode === null || endKey === data.since) return undefined;
-  if (byChunk) return leftToOthers(handling, data);
+  // A run of chunks that was interrupted later has nobody who continues it.
+  if (byChunk && !isTransient({ exitCode, state })) return leftToOthers(handling, data);
   reportHadEnded(handling, definition, newest);
-  return follow(handling, data, { exitCode, state, because: error, next: null, isOfRun: true });
+  return follow(handling, data, { exitCode, state, because: error, next: null, since: endKey });
 }
 
 /** Reports the end of a run once more, since its worker may have died before its alerts were recorded. */
@@ -162,9 +164,10 @@ async function handleSync(handling: HandleContext, definition: SyncDefinition, d
     return leftToOthers(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
-  if (signal.aborted && isTransient(summary)) return backAgain(summary.runId === null ? data : anew(data));
+  const end = await endOf(invocation, data, summary);
+  if (signal.aborted && isTransient(end)) return backAgain({ ...data, since: end.since });
   await statistics.finish(signal);
-  return follow(handling, data, endOf(summary));
+  return follow(handling, data, end);
 }
 
 async function handleChunk(handling: HandleContext, definition: SyncDefinition, data: ChunkJob): Promise<JobOutcome> {
@@ -183,31 +186,19 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
       return { as: 'done', follows: async () => [data, sync].map((job) => jobFor(job, RETRY_HELD_SECONDS)) };
     }
     case 'concluded': {
-      const { warehouse, effects } = handling.invocation;
+      const { invocation } = handling;
+      const { warehouse, effects } = invocation;
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
       else reportHadEnded(handling, definition, await retryTransient(() => newestRun(warehouse, data.sync), effects));
       // The outcome of a run is the outcome of its sync.
       const { summary, exitCode, state } = end;
-      const runEnd = summary ? endOf(summary) : { exitCode, state, because: null, next: null, isOfRun: true };
-      return follow(handling, syncJob(data.sync, data.tries), runEnd);
+      const { runId, sync, tries } = data;
+      const job = { ...syncJob(sync, tries), since: endKeyWhileRunning(runId) };
+      const runEnd = await endOf(invocation, job, summary ?? { runId, exitCode, state, error: null, next: null });
+      return follow(handling, job, runEnd);
     }
   }
 }
-
-interface End extends EndOfRun {
-  readonly because: string | null;
-  readonly next: string | null;
-  /** A run of the job ended like this; false if an error came before, such as one of the database. */
-  readonly isOfRun: boolean;
-}
-
-const endOf = ({ exitCode, state, error: because, next, runId }: SyncSummary): End => ({
-  exitCode,
-  state,
-  because,
-  next,
-  isOfRun: runId !== null,
-});
 
 /** The job without its knowledge of earlier runs, so that it runs its sync in any case. */
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
@@ -224,7 +215,7 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, end: End)
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'a transient error', seconds: step.afterSeconds });
       // If another process or an earlier worker of this job has a run, the job is done when that run ends.
-      const left = data.kind === 'sync' && end.isOfRun && exitCode !== EXIT.held ? anew(data) : data;
+      const left = data.kind === 'sync' && end.since !== undefined ? { ...data, since: end.since } : data;
       return again({ ...left, tries: step.tries }, step.afterSeconds);
     case 'give up': {
       const job = { ...data, exitCode, next, ...(because !== null && { because }) };

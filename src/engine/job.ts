@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const tries = z.int().min(0).default(0);
 
-/** `since` is the sync's newest run at the first start of the job. */
+/** `since` is the end of the sync's newest run at the first start of the job, or after its last try. */
 const sync = z.object({ kind: z.literal('sync'), sync: z.string(), tries, since: z.string().optional() });
 const chunk = z.object({
   kind: z.literal('chunk'),

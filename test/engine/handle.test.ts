@@ -197,11 +197,77 @@ it('a chunk of a run under another definition waits, beside a job that takes the
   expect(await followed(scene, after.outcome)).toEqual(child);
 });
 
-it('a job with a transient error is tried again from the beginning, and does not count as done', async () => {
-  const scene = await sceneIn(await withJobs(), { respond: () => ({ status: 503, body: { detail: 'away' } }) });
-  const { outcome } = await work(scene, { ...syncJob('groups'), since: '' });
-  expect(await followed(scene, outcome)).toMatchObject([{ queue: 'sync', data: { sync: 'groups', tries: 1 } }]);
-  expect(JSON.stringify(await followed(scene, outcome))).not.toContain('since');
+describe('a job whose run was interrupted', () => {
+  const withService = async (opened = open()) => {
+    const service = { isAway: true };
+    const respond = () => (service.isAway ? { status: 503, body: { detail: 'away' } } : undefined);
+    return { service, scene: await sceneIn(await withJobs(opened), { respond }) };
+  };
+  /** The service is back, and the run ends before the job comes again. */
+  const completedBySync = async ({ service, scene }: Awaited<ReturnType<typeof withService>>): Promise<void> => {
+    service.isAway = false;
+    scene.clock.advance(60_000);
+    const { syncs } = await scene.sync(CONFIG, { names: ['groups'] });
+    expect(syncs).toMatchObject([{ state: 'complete', continued: true }]);
+    scene.arrived();
+  };
+  const nextOf = async (scene: Scene, { outcome }: Pick<Awaited<ReturnType<typeof work>>, 'outcome'>) => {
+    const [next] = await followed(scene, outcome);
+    return next?.data ?? syncJob('groups');
+  };
+
+  it('is tried again, and does not count as done', async () => {
+    const { service, scene } = await withService();
+    const first = await work(scene, { ...syncJob('groups'), since: '' });
+    const job = await nextOf(scene, first);
+    expect(job).toEqual({ ...syncJob('groups', 1), since: expect.stringMatching(/^1 \d/) });
+    service.isAway = false;
+    const second = await work(scene, job);
+    expect(second.events).toMatchObject([{ kind: 'begun' }, { kind: 'run ended', summary: { continued: true } }]);
+    expect(await followed(scene, second.outcome)).toEqual(child);
+  });
+
+  it('is done when another process completed the run', async () => {
+    const { service, scene } = await withService();
+    const job = await nextOf(scene, await work(scene, syncJob('groups')));
+    await completedBySync({ service, scene });
+    const second = await work(scene, job);
+    expect(scene.arrived()).toEqual([]);
+    expect(await followed(scene, second.outcome)).toEqual(child);
+  });
+
+  it('is done when another process completed the run that a signal stopped', async () => {
+    const stop = new AbortController();
+    const respond = () => void stop.abort(new Error('SIGTERM'));
+    const scene = await sceneIn(await withJobs(), { respond });
+    const job = await nextOf(scene, await work(scene, syncJob('groups'), { signal: stop.signal }));
+    expect(scene.arrived()).toHaveLength(1);
+    await completedBySync({ service: { isAway: false }, scene });
+    const second = await work(scene, job);
+    expect(scene.arrived()).toEqual([]);
+    expect(await followed(scene, second.outcome)).toEqual(child);
+  });
+
+  it('continues the run of chunks that it waits for, also when another process tried in vain', async () => {
+    const { service, scene } = await withService();
+    await work(scene, syncJob('groups'));
+    await select(
+      scene.warehouse,
+      `insert into sluice_ops.chunks (run_id, number, state, requests) select id, 0, 'concluded', 2 from sluice_ops.runs`,
+    );
+    const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: '1', chunk: 0, token: '1' } as const;
+    const rest = { covered: 0, lost: [], startedAt: '2026-03-05T12:00:00.000Z', continued: false };
+    const concluded = await work(scene, { ...chunk, ...rest });
+    const job = await nextOf(scene, concluded);
+    expect(job).toEqual({ ...syncJob('groups', 1), since: expect.stringMatching(/^1 \d/) });
+    scene.clock.advance(60_000);
+    await scene.sync(CONFIG, { names: ['groups'] });
+    const again = await nextOf(scene, await work(scene, job));
+    expect(again).toMatchObject({ kind: 'sync', tries: 2 });
+    service.isAway = false;
+    const last = await work(scene, again);
+    expect(last.events).toMatchObject([{ kind: 'begun' }, { kind: 'run ended', summary: { continued: true } }]);
+  });
 });
 
 describe('a run that only lists a lost answer (in_doubt: stop)', () => {
