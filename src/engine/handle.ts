@@ -4,6 +4,7 @@ import { EXIT, SluiceError } from '../errors.ts';
 import { executeChunk } from '../flow/run/chunk.ts';
 import type { Invocation } from '../flow/run/invocation.ts';
 import { invocationBudget } from '../control/budget/budget.ts';
+import { syncsAtWork } from '../control/lease/syncs-at-work.ts';
 import { retryTransient, toUserError } from '../warehouse/connect/retry-transient.ts';
 import { openStatistics } from '../flow/run/analyze-tables.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
@@ -130,7 +131,9 @@ async function handleSync(handling: HandleContext, definition: SyncDefinition, d
   const { invocation, jobs, chunkSize, onEvent, signal } = handling;
   const { warehouse, config, effects } = invocation;
   const busy = await retryTransient(() => busySyncs(warehouse.db, warehouse), effects);
-  const parents = definition.after.filter((name) => busy.has(name));
+  // A plain sync of another process has no job.
+  const atWork = await syncsAtWork(warehouse, effects);
+  const parents = definition.after.filter((name) => busy.has(name) || atWork.has(name));
   if (parents.length > 0) {
     onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
     return again(anew(data), RETRY_HELD_SECONDS);

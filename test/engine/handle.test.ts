@@ -99,6 +99,24 @@ it('a job that another process kept waiting is done when the run of that process
   expect(await followed(scene, second.outcome)).toEqual(child);
 });
 
+it('a job waits for a parent that a plain sync of another process runs', async () => {
+  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const lease = await acquireLease(operationsOf(scene.warehouse), 'sync:groups', 'another', false);
+  const first = await work(scene, syncJob('members'));
+  expect(first.events).toMatchObject([
+    { kind: 'begun' },
+    { kind: 'waits', sync: 'members', because: 'groups not done', seconds: 15 },
+  ]);
+  expect(scene.arrived()).toEqual([]);
+  const [job] = await followed(scene, first.outcome);
+  expect(job).toEqual({ queue: 'sync', data: syncJob('members'), afterSeconds: 15 });
+  // Its process died: the lease expires, and is left behind.
+  await select(scene.warehouse, `update sluice_ops.leases set expires_at = now() - interval '1 s' returning name`);
+  await work(scene, job?.data ?? syncJob('members'));
+  expect(scene.arrived()).toHaveLength(1);
+  await releaseLease(operationsOf(scene.warehouse), lease);
+});
+
 it('a run that its worker did not finish is continued', async () => {
   const scene = await sceneIn(await withJobs(), {});
   const first = await work(scene, syncJob('groups'));
