@@ -98,7 +98,7 @@ function doneBefore(
 ): JobOutcome | undefined {
   const { endKey, exitCode, byChunk, state, error } = newest;
   if (exitCode === null || endKey === data.since) return undefined;
-  // A run of chunks that was interrupted later has nobody who continues it.
+  // If such a run was interrupted, a job must continue it.
   if (byChunk && !isTransient({ exitCode, state })) return leftToOthers(handling, data);
   reportHadEnded(handling, definition, newest);
   return follow(handling, data, { exitCode, state, because: error, next: null, since: endKey });

@@ -256,7 +256,10 @@ describe('a job whose run was interrupted', () => {
 
   it('is done when another process completed the run that a signal stopped', async () => {
     const stop = new AbortController();
-    const respond = () => void stop.abort(new Error('SIGTERM'));
+    const respond = () => {
+      stop.abort(new Error('SIGTERM'));
+      return undefined;
+    };
     const scene = await sceneIn(await withJobs(), { respond });
     const job = await nextOf(scene, await work(scene, syncJob('groups'), { signal: stop.signal }));
     expect(scene.arrived()).toHaveLength(1);
