@@ -15,7 +15,7 @@ import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from 
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { endKeyWhileRunning, type NewestRun, newestRun } from './newest-run.ts';
 import { MOST_TRIES, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
-import { type End, endOf } from './job-end.ts';
+import { endOf, type JobEnd } from './job-end.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
 export type EngineEvent =
@@ -207,7 +207,7 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
 
 /** Decides what follows a run's end; the follow-up jobs are enqueued together with the settlement of the job. */
-function follow({ invocation, onEvent }: HandleContext, data: JobData, end: End): JobOutcome {
+function follow({ invocation, onEvent }: HandleContext, data: JobData, end: JobEnd): JobOutcome {
   const { exitCode, because, next } = end;
   const step = decideAfter(end, data.tries, invocation.effects.random);
   switch (step.do) {

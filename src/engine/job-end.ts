@@ -7,7 +7,7 @@ import { type EndOfRun, isTransient } from './job-decision.ts';
 import { newestRun } from './newest-run.ts';
 
 /** The end of a job's work. */
-export interface End extends EndOfRun {
+export interface JobEnd extends EndOfRun {
   readonly because: string | null;
   readonly next: string | null;
   /** What another try stores as `since`; absent if no run of the job ended, such as after an error of the database. */
@@ -24,7 +24,7 @@ export async function endOf(
   { warehouse, effects }: Pick<Invocation, 'warehouse' | 'effects'>,
   { sync, since }: SyncJob,
   run: EndedRun,
-): Promise<End> {
+): Promise<JobEnd> {
   const { exitCode, state, error: because, next, runId } = run;
   const end = { exitCode, state, because, next, since };
   if (runId === null || !isTransient(end)) return end;
