@@ -1,4 +1,16 @@
-/** Sorts names topologically: parents before children. */
+/** Sorts syncs topologically: parents before children. */
+import { UsageError } from '../errors.ts';
+import type { SyncDefinition } from './definition.ts';
+
+/**
+ * The syncs, parents first, otherwise in the given order. Only `after` makes a parent. A query on a table that another
+ * sync fills reads the current rows, unless `after` makes it wait.
+ */
+export function orderSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(syncs: readonly S[]): S[] {
+  const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
+  if ('cycle' in ordered) throw new UsageError(`the syncs form a cycle: ${ordered.cycle.join(' after ')}`);
+  return ordered.order.flatMap((name) => syncs.filter((it) => it.name === name));
+}
 
 export type Ordered = { readonly order: readonly string[] } | { readonly cycle: readonly string[] };
 

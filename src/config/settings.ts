@@ -7,7 +7,7 @@ import { checks } from './checks.ts';
 import { duration, share } from './values/quantity.ts';
 import { tagName, tags, tagValue } from './values/tags.ts';
 import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
-import { withHost } from '../text/database-address.ts';
+import { hasSeveralHosts, withHost } from '../text/database-address.ts';
 
 const PLAIN_URL =
   'allowed is an http or https address without a login, a query or a fragment, such as https://api.example.com';
@@ -52,10 +52,6 @@ export const service = z
 const WAREHOUSE = 'allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE';
 
 const SEVERAL_HOSTS = 'allowed is an address with one host: name a pooler or a virtual address for several servers';
-
-/** Several hosts behind the login, as libpq takes them. */
-const hasSeveralHosts = (text: string): boolean =>
-  /^postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)/.test(text);
 
 const isWarehouse = (text: string): boolean =>
   /^embedded:./.test(text) || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(withHost(text)));

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
 import type { SchemaNames } from '../warehouse/connect/connect.ts';
+import { orderSyncs } from '../config/order.ts';
 import type { Tx } from './jobs.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
@@ -61,17 +62,15 @@ export async function childrenToStart(
  * rows, and start again later. Syncs above `parent` are excluded: they are busy for the next firing.
  */
 function dueSyncs(syncs: readonly SyncDefinition[], parent: string, busy: ReadonlySet<string>): ReadonlySet<string> {
+  const parentsFirst = orderSyncs(syncs);
   const above = new Set([parent]);
-  // A loop over a set includes what it adds.
-  for (const name of above) for (const it of syncs.find((sync) => sync.name === name)?.after ?? []) above.add(it);
-  const unscheduled = syncs.filter(({ schedule }) => schedule === undefined);
-  const atWork = unscheduled.filter(({ name }) => busy.has(name) && !above.has(name));
-  const ends = new Set([parent, ...atWork.map(({ name }) => name)]);
+  for (const { name, after } of parentsFirst.toReversed()) if (above.has(name)) for (const it of after) above.add(it);
+  const ending = new Set([parent]);
   const due = new Set<string>();
-  for (const end of ends)
-    for (const { name } of unscheduled.filter(({ after }) => after.includes(end))) {
-      due.add(name);
-      ends.add(name);
-    }
+  for (const { name, schedule, after } of parentsFirst) {
+    if (schedule !== undefined) continue;
+    if (after.some((it) => ending.has(it) || due.has(it))) due.add(name);
+    if (busy.has(name) && !above.has(name)) ending.add(name);
+  }
   return due;
 }

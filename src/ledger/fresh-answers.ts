@@ -114,8 +114,13 @@ export async function readAnswerHistories(ops: Ops, endpoint: string) {
   return new Map(rows.map(({ request_key, ...history }) => [request_key, history]));
 }
 
-/** Requests `t` that are about to be sent, with the times of answers that serve them. */
-export type SendingExpressions = ExpressionBuilder<
+/** A request of a sync, with the receipt times of answers that serve it. */
+export interface SendingWithin extends RequestWithin {
+  readonly sync: string;
+}
+
+/** Requests `t` that are about to be sent; those without `since` are served by nothing. */
+type SendingExpressions = ExpressionBuilder<
   OpsDatabase & {
     readonly t: {
       readonly request_key: string | null;
@@ -128,8 +133,15 @@ export type SendingExpressions = ExpressionBuilder<
   't'
 >;
 
+/** Columns of requests that are about to be sent: what another sync bought or is buying of them. */
+export const boughtElsewhere = (eb: SendingExpressions) =>
+  [
+    sql<boolean>`t.since is not null and exists ${freshAnswer(eb)}`.as('is_bought'),
+    sql<boolean>`t.since is not null and exists ${sameCall(eb)}`.as('is_in_flight'),
+  ] as const;
+
 /** The answer that serves the request: the same condition as in `freshAnswersByKey`. */
-export const freshAnswer = (eb: SendingExpressions) =>
+const freshAnswer = (eb: SendingExpressions) =>
   eb
     .selectFrom('answers as a')
     .select(sql<string>`max(a.id)`.as('id'))
@@ -142,7 +154,7 @@ export const freshAnswer = (eb: SendingExpressions) =>
 const CALL_SECONDS = 330;
 
 /** A call in flight of another live sync for the same request. */
-export const sameCall = (eb: SendingExpressions) =>
+const sameCall = (eb: SendingExpressions) =>
   eb
     .selectFrom('requests as o')
     .innerJoin('leases as l', (join) => join.on('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || o.sync`))

@@ -53,8 +53,8 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
   return [...new Set(questions.values())].filter((question) => !unknown.has(question));
 }
 
-/** Returns those of these answers that were full, or may be: the items of an answer are counted when it is loaded. */
-export async function fullAnswers(ops: Ops, answerIds: readonly string[]): Promise<ReadonlySet<string>> {
+/** Returns those of these answers that may be full. The items of an answer are counted when it is loaded. */
+export async function possiblyFull(ops: Ops, answerIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await ops
     .selectFrom('answers')
     .select('id')

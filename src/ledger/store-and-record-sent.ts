@@ -7,7 +7,7 @@ import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kys
 import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { arraysOf, type Columns, namesOf, rowsOfArrays, valuesFor } from '../warehouse/sql/rows-from.ts';
-import { freshAnswer, type RequestWithin, sameCall } from './fresh-answers.ts';
+import { boughtElsewhere, type SendingWithin } from './fresh-answers.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
@@ -29,11 +29,6 @@ export interface AnswerToStore {
   readonly answer: StoredBytes;
 }
 
-/** A request of a sync, with the receipt times of answers that serve it. */
-interface FreshWithin extends RequestWithin {
-  readonly sync: string;
-}
-
 /** A request that is about to be sent. */
 export interface RequestToSend {
   readonly id: string;
@@ -43,7 +38,7 @@ export interface RequestToSend {
   /** The most that the attempt can cost. */
   readonly points: number;
   /** A readable answer to this request received within this range, whatever its sync, serves it instead; absent, none does. */
-  readonly fresh?: FreshWithin | undefined;
+  readonly fresh?: SendingWithin | undefined;
 }
 
 /**
@@ -255,10 +250,7 @@ const checkedSendings = (ops: Ops, given: SendingParameters) =>
   ops
     .selectFrom(limited(rowsOfArrays(SENDING_COLUMNS, given), given.sendings).as('t'))
     .selectAll('t')
-    .select((eb) => [
-      sql<boolean>`t.since is not null and exists ${freshAnswer(eb)}`.as('is_bought'),
-      sql<boolean>`t.since is not null and exists ${sameCall(eb)}`.as('is_in_flight'),
-    ])
+    .select(boughtElsewhere)
     .offset(0);
 
 function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {

@@ -12,7 +12,7 @@ import { configTemplate, envExample, GITIGNORE, defaultInitAnswers } from '../..
 import { starters } from '../../src/config/starters.ts';
 import { inputFiles } from '../../src/plan/input-files.ts';
 import { openInputs } from '../../src/plan/inputs.ts';
-import { orderSyncs } from '../../src/plan/order.ts';
+import { orderSyncs } from '../../src/config/order.ts';
 import { planTasks } from '../../src/plan/plan.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { catalog } from '../../src/service/catalog.ts';

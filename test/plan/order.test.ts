@@ -1,7 +1,8 @@
 /** The order in which syncs run. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { orderSyncs, selectSyncs, selectSyncsWithDays } from '../../src/plan/order.ts';
+import { orderSyncs } from '../../src/config/order.ts';
+import { selectSyncs, selectSyncsWithDays } from '../../src/plan/order.ts';
 import { syncOf } from './sync.ts';
 
 const sync = (name: string, ...after: string[]) => ({ name, after });

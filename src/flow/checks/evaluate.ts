@@ -95,11 +95,9 @@ export async function evaluate(run: CheckedRun, rule: CheckRule): Promise<Findin
 async function readGaps(run: CheckedRun): Promise<Omit<Finding, 'allowed'>> {
   const { counters, unread, warehouse } = run;
   const ops = operationsOf(warehouse);
-  // A continued or shared run does not know on which earlier runs it relies.
-  const earlier = await earlierBounds(ops, { ...run, failOnTruncated: true });
   const gaps = {
     // An unreadable slice is truncated too, and an unreadable request that is not sent again failed.
-    truncated: counters.truncated - Math.min(counters.truncated, unread.requests) + earlier,
+    truncated: counters.truncated - Math.min(counters.truncated, unread.requests) + (await earlierBounds(ops, run)),
     unreadable: unread.requests,
     failed: counters.failed - unread.failing,
     missing: counters.missing,

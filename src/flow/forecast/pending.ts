@@ -5,7 +5,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { lengthOf } from '../../day.ts';
 import { decode } from '../../normalize/decode.ts';
-import { fullAnswers, type QuestionSent, questionsSent, unreadKeys } from '../../ledger/questions.ts';
+import { possiblyFull, type QuestionSent, questionsSent, unreadKeys } from '../../ledger/questions.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { readAnswers } from '../../ledger/answers.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
@@ -111,7 +111,7 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
     const loading = stored;
     stored = [];
     const idOf = ({ task }: Node): string => fresh.get(task.requestKey) ?? '';
-    const full = loading.length > 0 ? await fullAnswers(ops, loading.map(idOf)) : new Set<string>();
+    const full = loading.length > 0 ? await possiblyFull(ops, loading.map(idOf)) : new Set<string>();
     for (const node of loading.filter((it) => full.has(idOf(it)))) {
       const answer = (await readAnswers(ops, [idOf(node)])).get(idOf(node));
       const decoded = answer && decode(answer.body);

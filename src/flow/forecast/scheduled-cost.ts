@@ -5,7 +5,7 @@ import { addDays, DAY_MS, dayOf } from '../../day.ts';
 import { receivedAtOf } from '../../ledger/answers.ts';
 import { type DueQuestions, dueQuestions, type QuestionGroup } from '../../plan/forecast/due-questions.ts';
 import type { FiringCost, PointsRange, ScheduledCost } from '../../plan/forecast/scheduled-points.ts';
-import { orderSyncs } from '../../plan/order.ts';
+import { orderSyncs } from '../../config/order.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { QuestionTotals } from '../../plan/pricing/quote.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';

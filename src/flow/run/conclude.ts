@@ -64,7 +64,9 @@ export async function concludeRun(
     unreadable: unread.requests,
   };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
-  const earlier = await earlierBounds(ops, input);
+  // If any input may rely on earlier runs, only a strict run counts: most runs of such syncs request everything again.
+  const mayCount = input.reliedInputs !== undefined || input.failOnTruncated === true;
+  const earlier = mayCount ? await earlierBounds(ops, input) : 0;
   const walkGaps = paging.by === 'cursor' ? await walkGapsText(ops, input.run.id) : undefined;
   const end = endOf(input, { totals, unread, gaps, walkGaps, earlier, skipped });
   if (paging.by === 'cursor' && end.state === 'complete') await removeReadGaps(ops, input.run.sync, input.run.id);

@@ -4,15 +4,11 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { FinishedRun } from './finished-run.ts';
 
-/**
- * Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs. If any input may rely on
- * them, they are counted only for `--fail-on-truncated`, because most runs of such syncs request everything again.
- */
+/** Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs, or for all that may. */
 export async function earlierBounds(
   ops: Ops,
-  { run, reliedInputs, failOnTruncated }: Pick<FinishedRun, 'run' | 'reliedInputs' | 'failOnTruncated'>,
+  { run, reliedInputs }: Pick<FinishedRun, 'run' | 'reliedInputs'>,
 ): Promise<number> {
-  if (failOnTruncated !== true && !reliedInputs) return 0;
   const inputs = reliedInputs && new Set(reliedInputs.map(canonicalJson));
   const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
   return bounds.filter(({ runId, input }) => runId !== run.id && inputs?.has(canonicalJson(input)) !== false).length;

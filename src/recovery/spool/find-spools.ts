@@ -108,10 +108,7 @@ export async function missingSpools(
     const found = new Set((await findSpools(spools, own)).map(({ id }) => id));
     const absent = spools.filter(({ id }) => id !== own?.id && !found.has(id));
     if (absent.length === 0) continue;
-    const { sent: requests = 0 } = await countByState(ops, {
-      id: runId,
-      ...('chunk' in which && { chunk: which.chunk }),
-    });
+    const { sent: requests = 0 } = await countByState(ops, { ...which, id: runId });
     if (requests > 0) missing.push({ runId, requests, spools: absent });
   }
   return missing;
