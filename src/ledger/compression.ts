@@ -1,5 +1,5 @@
 /** How the bytes of answers are stored: compressed if that saves space, and identified by their digests. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
   constants,
@@ -59,4 +59,4 @@ export async function decompressBody(stored: Uint8Array, encoding: string): Prom
 }
 
 /** The SHA-256 of an answer's bytes, in hex; identifies the bytes in the database. */
-export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes);

@@ -1,9 +1,9 @@
 /** The style of the page for light and dark mode, narrow and wide screens, and print. The colours suit colour-blind readers. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The digest of a style sheet, as a content security policy contains it. */
-export const digestOf = (style: string): string => `sha256-${createHash('sha256').update(style).digest('base64')}`;
+export const digestOf = (style: string): string => `sha256-${hash('sha256', style, 'base64')}`;
 
 /** The style sheet. The content security policy of the page contains its digest. */
 export const STYLE = `

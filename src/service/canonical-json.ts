@@ -1,5 +1,5 @@
 /** Canonical text of JSON values, and digests of texts. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Deeper values overflow the call stack, or the stack of Postgres' jsonb parser (at 20,000 levels). */
 const DEEPEST = 500;
@@ -24,4 +24,4 @@ function sorted(value: unknown, depth: number): unknown {
 }
 
 /** SHA-256, in hex, of a text. */
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const digestOf = (text: string): string => hash('sha256', text);

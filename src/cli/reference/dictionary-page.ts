@@ -1,5 +1,5 @@
 /** Renders the data dictionary as one HTML file with a search, which needs no network. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 
 /** The contents of `docs/dictionary.html`. */
@@ -32,7 +32,7 @@ ${sections}
 `;
 }
 
-const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+const digestOf = (text: string): string => `sha256-${hash('sha256', text, 'base64')}`;
 
 /** The text, escaped for HTML. */
 const escaped = (text: string): string =>

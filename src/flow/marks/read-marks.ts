@@ -1,4 +1,5 @@
 /** Reads the watermarks of syncs for people: what is known of each input, and what the next run requests. */
+import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import { maxAgesOf } from '../../control/freshness/max-age.ts';
@@ -70,7 +71,7 @@ async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Da
     const inputs = await inputsOf(warehouse, definition);
     const maxAgeOf = sinceResets(definition, await maxAgesOf(definition, inputs), watermarks);
     const isFirst = firstOfQuestion(definition);
-    const context = { options: { refresh: false }, maxAgeOf, watermarks, now };
+    const context = { options: { refresh: false }, maxAgeOf, watermarks, now, today: dayOf(now) };
     for await (const block of inputs.blocks())
       for (const { fields } of block) {
         const names = watermarkNames(definition, fields);

@@ -33,4 +33,6 @@ export interface PartContext {
   readonly failedRuns?: readonly string[] | undefined;
   readonly maxAgeOf: MaxAgeOf;
   readonly now: Date;
+  /** The UTC day of `now`. */
+  readonly today: string;
 }

@@ -66,7 +66,7 @@ export async function planSync(
     sinceResets(definition, await maxAgesOf(definition, inputs, await agesOfSync(ops, definition)), watermarks);
   const maxAgeOf = options.refresh ? await agesOfRefresh(ages, options) : await ages();
   const failedRuns = options.failed ? await repeatedRuns(ops, definition, options) : undefined;
-  const context = { options, watermarks, failedRuns, maxAgeOf, now };
+  const context = { options, watermarks, failedRuns, maxAgeOf, now, today: dayOf(now) };
   const planned = options.failed ? failedParts : planParts;
   const { limit, horizon } = options;
   const all = (ops: Ops) => planned(ops, definition, inputs, context);
@@ -152,9 +152,8 @@ interface InputTasks extends ReturnType<typeof withoutOverlap> {
 export function tasksOfInput(
   definition: SyncDefinition,
   input: RequestBody,
-  { options: { from, to }, maxAgeOf, watermarks, now }: PartContext,
+  { options: { from, to }, maxAgeOf, watermarks, now, today }: PartContext,
 ): InputTasks {
-  const today = dayOf(now);
   const watermark = definition.window
     ? parseWindowWatermark(watermarkOf(watermarks, windowWatermarkNames(definition, input)), definition, now)
     : undefined;

@@ -1,5 +1,5 @@
 /** Migrates the warehouse's two schemas to the version of this code, or reverts the last migration. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { SchemaError, type UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
@@ -160,7 +160,7 @@ async function migrateTables(
  */
 async function lock(trx: Transaction<OperationsTables>, { kind, schema }: Target): Promise<void> {
   if (kind === 'embedded') return;
-  const key = createHash('sha256').update(`sluice migration of ${schema}`).digest().readBigInt64BE().toString();
+  const key = hash('sha256', `sluice migration of ${schema}`, 'buffer').readBigInt64BE().toString();
   await sql`select set_config('lock_timeout', ${String(OTHER_WITHIN_MS)}, true), set_config('statement_timeout', '0', true)`.execute(
     trx,
   );

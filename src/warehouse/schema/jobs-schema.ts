@@ -1,5 +1,5 @@
 /** The name of the schema with the queues of the engine. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The longest schema name that the library of the queues accepts, minus the suffix. */
 const LONGEST = 50 - '_jobs'.length;
@@ -7,6 +7,6 @@ const LONGEST = 50 - '_jobs'.length;
 /** The schema of the queues, next to that of the analysts. A long name is truncated and made unique by a digest. */
 export function jobsSchema(schema: string): string {
   if (schema.length <= LONGEST) return `${schema}_jobs`;
-  const digest = createHash('sha256').update(schema).digest('hex').slice(0, 8);
+  const digest = hash('sha256', schema).slice(0, 8);
   return `${schema.slice(0, LONGEST - 9)}_${digest}_jobs`;
 }

@@ -1,5 +1,5 @@
 /** Quotes names in SQL and derives the names of indexes, constraints and schemas. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { UsageError } from '../../errors.ts';
 
 /** Limit in bytes. Postgres truncates longer names silently. */
@@ -24,7 +24,7 @@ export function literal(text: string): string {
 export function objectName(table: string, columns: readonly string[], suffix: string): string {
   const name = [table, ...columns, suffix].join('_');
   if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const digest = hash('sha256', name).slice(0, 8);
   const tail = `_${digest}_${suffix}`;
   return name.slice(0, LONGEST_NAME - tail.length) + tail;
 }
