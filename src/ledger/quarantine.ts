@@ -70,7 +70,8 @@ const isReplaced = (eb: ExpressionBuilder<OpsDatabase, 'quarantine'>): Expressio
       .innerJoin('answers as n', 'n.request_key', 'o.request_key')
       .select('n.id')
       .whereRef('o.id', '=', 'quarantine.answer_id')
-      .whereRef('n.id', '>', 'o.id')
+      // Answers from the spool have higher ids than answers that were received later.
+      .where(sql<boolean>`(n.received_at, n.id) > (o.received_at, o.id)`)
       .where('n.loaded_at', 'is not', null)
       // The body of an answer of status 412 is not read.
       .where('n.status', '<>', '412')

@@ -98,12 +98,18 @@ function changesOf(table: BridgeTable, stored: readonly RowTexts[], question: Br
   return {
     question,
     fresh: [...returned].filter(([id]) => !known.has(id)),
-    moved: [...returned]
-      .filter(([id, row]) => known.has(id) && differs(table, known.get(id) ?? {}, row))
-      .map(([, row]) => row),
+    moved: [...returned].flatMap(([id, row]) => {
+      const before = known.get(id);
+      const now = before && { ...row, ...unreported(before, row) };
+      return now && differs(table, before, now) ? [now] : [];
+    }),
     gone: complete ? stored.filter((row) => !returned.has(keyOf(table.key, row))) : [],
   };
 }
+
+/** The cells of the stored row that the answer leaves open: its items may omit a user that an earlier answer reported. */
+const unreported = (known: RowTexts, row: Row): Row =>
+  Object.fromEntries(Object.entries(known).filter(([name]) => (row[name] ?? null) === null));
 
 const differs = (table: BridgeTable, known: RowTexts, row: Row): boolean =>
   table.columns.some(

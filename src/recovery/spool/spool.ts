@@ -183,8 +183,8 @@ async function storeOnce(
 }
 
 /**
- * Returns an answer that was not received before this time: that of the request, otherwise the newest readable one that
- * any sync got to the same question; undefined if there is none.
+ * Returns a readable answer that was not received before this time: that of the request, otherwise the newest one that any
+ * sync got to the same question; undefined if there is none.
  */
 async function newerAnswerId(
   ops: Ops,
@@ -194,13 +194,13 @@ async function newerAnswerId(
   const newer = ops
     .selectFrom('answers')
     .select('id')
+    .where('unreadable', '=', false)
     .where('received_at', '>=', sql<Date>`${than.toISOString()}::timestamptz`);
   const own = known === null ? undefined : await newer.where('id', '=', known).executeTakeFirst();
   const found =
     own ??
     (await newer
       .where('request_key', '=', key)
-      .where('unreadable', '=', false)
       // An answer without its body cannot serve another sync.
       .where('body', 'is not', null)
       .orderBy('id', 'desc')

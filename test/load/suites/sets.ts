@@ -196,6 +196,8 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
       ['p2', 'poster', '0'],
       ['p3', 'poster', '1'],
     ]);
+    await loader.take('photoshare.user.posts', { user: 'Poster', count: 9 }, [photosharePost('p3')]);
+    expect(await tied(), 'an item without its user').toEqual([['p3', 'poster', '0']]);
   });
 
   it('a question longer than a key can be is kept by its digest', async () => {
