@@ -9,7 +9,7 @@ import { insteadOf } from './document/nearest.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { fieldValue, ownField, settable, unknownField } from './request-fields.ts';
 import { type SourceFile, locationOf } from './document/source.ts';
-import { type MapEntry, entryOf, type MapTree, type Tree } from './document/tree.ts';
+import { type MapEntry, entryOf, isNull, type MapTree, type Tree } from './document/tree.ts';
 
 /** A mapping with one of these keys is a source and not a mapping of fields. No request field has such a name. */
 const SOURCE_KEYS = ['file', 'query'] as const;
@@ -72,8 +72,6 @@ function listOfRows(items: readonly Tree[], tree: Tree, context: ForEachContext)
   const where = locationOf(context.source, tree.span.start);
   return [{ from: 'list', rows, ...(maxAgesMs.size > 0 && { maxAgesMs }), where }];
 }
-
-const isNull = (tree: Tree): boolean => tree.kind === 'scalar' && tree.value === null && !tree.hasProblem;
 
 function rowOf(item: MapTree, context: ForEachContext): RequestBody {
   return Object.fromEntries(

@@ -16,7 +16,7 @@ import { Secret } from './values/secret.ts';
 import { fileSchema, includedSchema } from './settings.ts';
 import { locationOf, type SourceFile, WHOLE_FILE } from './document/source.ts';
 import { syncOf } from './sync.ts';
-import { defaultsOf, NO_DEFAULTS } from './sync-defaults.ts';
+import { defaultsOf } from './sync-defaults.ts';
 import { entryOf, type MapEntry, type MapTree } from './document/tree.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
@@ -192,7 +192,7 @@ function priceOf(price: number | { readonly points: number; readonly per?: numbe
 /** The syncs of all files, which form one set. */
 function syncsOf([main, ...included]: readonly ConfigFile[], settings: Settings | undefined): SyncDefinition[] {
   if (!main) return [];
-  const defaults = settings ? defaultsOf(main.tree, settings, main) : NO_DEFAULTS;
+  const defaults = settings ? defaultsOf(main.tree, settings, main) : {};
   const inFlight = settings?.service.in_flight;
   const named = new Map<string, NamedSync>();
   const syncs: SyncDefinition[] = [];

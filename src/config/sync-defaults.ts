@@ -5,34 +5,13 @@ import { type fileSchema, INHERITED } from './settings.ts';
 import type { SyncDefinition } from './definition.ts';
 import type { ReportProblem } from './document/problem.ts';
 import type { SourceFile } from './document/source.ts';
-import { type MapTree, entryOf, type Tree } from './document/tree.ts';
-import type { MaxAge } from './values/max-age.ts';
-import type { Tags } from './values/tags.ts';
+import { type MapTree, entryOf, isNull, type Tree } from './document/tree.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 
-export interface SyncDefaults {
-  /** The accepted share of rejects; undefined if the config sets none. */
-  readonly acceptRejects: number | undefined;
-  readonly inDoubt: SyncDefinition['inDoubt'] | undefined;
-  readonly maxAge: MaxAge | undefined;
-  readonly schedule: SyncDefinition['schedule'];
-  readonly budgetPerRun: number | undefined;
-  readonly inFlight: number | undefined;
-  readonly tags: Tags | undefined;
-  readonly checks: SyncDefinition['checks'];
-}
-
-export const NO_DEFAULTS: SyncDefaults = {
-  acceptRejects: undefined,
-  inDoubt: undefined,
-  maxAge: undefined,
-  schedule: undefined,
-  budgetPerRun: undefined,
-  inFlight: undefined,
-  tags: undefined,
-  checks: undefined,
-};
+/** The defaults by the keys of the config; a key without a default is absent. */
+export type SyncDefaults = Omit<NonNullable<Settings['defaults']>, 'schedule' | 'checks'> &
+  Partial<Pick<SyncDefinition, 'schedule' | 'checks'>>;
 
 /** The defaults of a config. Reports a key that is set both beside `syncs` and in `defaults`. */
 export function defaultsOf(
@@ -47,13 +26,10 @@ export function defaultsOf(
   }
   refuseMoreInFlight(written, defaults.in_flight, service.in_flight, report);
   return {
-    acceptRejects: (defaults.accept ?? accept)?.rejects,
-    inDoubt: defaults.in_doubt ?? in_doubt,
-    maxAge: defaults.max_age,
+    ...defaults,
+    accept: defaults.accept ?? accept,
+    in_doubt: defaults.in_doubt ?? in_doubt,
     schedule: defaults.schedule === undefined || !written ? undefined : scheduleOf(defaults.schedule, written, report),
-    budgetPerRun: defaults.budget?.per_run,
-    inFlight: defaults.in_flight,
-    tags: defaults.tags,
     checks: checksOf(defaults.checks, written, { source, report }),
   };
 }
@@ -65,25 +41,11 @@ export function withoutNulls(
 ): { readonly tree: Tree; readonly defaults: SyncDefaults } {
   if (tree.kind !== 'map') return { tree, defaults };
   const nulls = tree.entries.filter(({ key, value }) => INHERITED.includes(key) && isNull(value)).map(({ key }) => key);
-  if (nulls.length === 0) return { tree, defaults };
-  const keep = <T>(key: string, value: T): T | undefined => (nulls.includes(key) ? undefined : value);
   return {
     tree: { ...tree, entries: tree.entries.filter(({ key }) => !nulls.includes(key)) },
-    defaults: {
-      acceptRejects: keep('accept', defaults.acceptRejects),
-      inDoubt: keep('in_doubt', defaults.inDoubt),
-      maxAge: keep('max_age', defaults.maxAge),
-      schedule: keep('schedule', defaults.schedule),
-      budgetPerRun: keep('budget', defaults.budgetPerRun),
-      inFlight: keep('in_flight', defaults.inFlight),
-      tags: keep('tags', defaults.tags),
-      checks: keep('checks', defaults.checks),
-    },
+    defaults: Object.fromEntries(Object.entries(defaults).filter(([key]) => !nulls.includes(key))),
   };
 }
-
-const isNull = (tree: Tree): boolean =>
-  tree.kind === 'scalar' && tree.value === null && !tree.hasProblem && tree.variables.length === 0;
 
 /** Reports a limit that is above that of the service, and so would have no effect. */
 export function refuseMoreInFlight(

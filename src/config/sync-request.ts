@@ -5,7 +5,7 @@ import { check } from './check.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { dayFields, ownField, requestSchema, reversedRange, setFields } from './request-fields.ts';
 import type { Span } from './document/source.ts';
-import { emptyMap, entryOf, type Tree } from './document/tree.ts';
+import { emptyMap, entryOf, isNull, type Tree } from './document/tree.ts';
 
 export interface RequestContext {
   readonly endpoint: Endpoint;
@@ -23,7 +23,7 @@ export function requestOf(context: RequestContext): RequestBody {
   const { endpoint, tree, inputFields, report } = context;
   const at = entryOf(tree, 'request');
   const keySpan = at?.keySpan ?? context.keySpan;
-  const empty = !at || (at.value.kind === 'scalar' && at.value.value === null && !at.value.hasProblem);
+  const empty = !at || isNull(at.value);
   const body = empty ? emptyMap(keySpan) : at.value;
   checkOwned(body, context);
   const isBrought = (field: string): boolean => inputFields === undefined || inputFields.has(field);

@@ -141,32 +141,21 @@ const defaultLookbackMs = ({ paging }: Endpoint, window: MapEntry | undefined): 
 function inheritedOf(
   { paging }: Endpoint,
   tree: Tree,
-  { accept, schedule, after = [], ...own }: Partial<Settings>,
+  { schedule, after = [], ...own }: Partial<Settings>,
   { report, defaults, inFlight }: Context,
-): Pick<
-  SyncDefinition,
-  | 'maxAgeMs'
-  | 'autoAge'
-  | 'schedule'
-  | 'inDoubt'
-  | 'acceptRejects'
-  | 'acceptsUnreadable'
-  | 'budgetPerRun'
-  | 'inFlight'
-  | 'tags'
-> {
+) {
   refuseMoreInFlight(tree, own.in_flight, inFlight, report);
-  const rejects = accept?.rejects ?? defaults.acceptRejects;
+  const { accept, in_doubt: inDoubt = 'reconcile', in_flight: ownInFlight } = { ...defaults, ...own };
   // A sync with parents starts when they end.
   const usual = after.length > 0 ? undefined : defaults.schedule;
   return {
-    ...agesOf(paging, tree, own.max_age ?? (paging.by === 'cursor' ? undefined : defaults.maxAge), report),
+    ...agesOf(paging, tree, own.max_age ?? (paging.by === 'cursor' ? undefined : defaults.max_age), report),
     schedule: schedule === undefined ? usual : scheduleOf(schedule, tree, report),
-    inDoubt: own.in_doubt ?? defaults.inDoubt ?? 'reconcile',
-    acceptRejects: rejects ?? DEFAULT_REJECTS,
-    ...(rejects !== undefined && { acceptsUnreadable: true }),
-    budgetPerRun: own.budget?.per_run ?? defaults.budgetPerRun,
-    inFlight: own.in_flight ?? defaults.inFlight,
+    inDoubt,
+    acceptRejects: accept?.rejects ?? DEFAULT_REJECTS,
+    ...(accept && { acceptsUnreadable: true }),
+    budgetPerRun: own.budget?.per_run ?? defaults.budget?.per_run,
+    inFlight: ownInFlight,
     tags: { ...defaults.tags, ...own.tags },
   };
 }

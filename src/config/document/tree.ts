@@ -53,6 +53,9 @@ export const scalarTree = (value: ScalarTree['value'], text: string, span: Span)
   span,
 });
 
+/** True for a null that was written. */
+export const isNull = (tree: Tree): boolean => tree.kind === 'scalar' && tree.value === null && !tree.hasProblem;
+
 /** An empty mapping, for a section that the config omits. */
 export const emptyMap = (span: Span): MapTree => ({ kind: 'map', entries: [], span });
 
