@@ -33,7 +33,7 @@ export const rows: Benchmark = {
         const startedUs = processorUs();
         const batches = normalizers.map((batchOfAnswer) => batchOfAnswer());
         const normalizedUs = processorUs();
-        for (const group of loadGroupsOf(batches, 1)) await load(sqlExecutorOn(emptyDatabase), SCHEMA, group);
+        for (const group of loadGroupsOf(batches, 1)) await load(sqlExecutorOn(emptyDatabase, SCHEMA), group);
         if (round < 0) continue;
         times.normalize.push((normalizedUs - startedUs) / count);
         times.both.push((processorUs() - startedUs) / count);

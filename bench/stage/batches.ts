@@ -55,7 +55,7 @@ export async function warehouseAt(url: string): Promise<Warehouse> {
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
   for (const group of loadGroupsOf(batches, firstAnswer)) {
-    const receipts = await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, group));
+    const receipts = await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx, warehouse.schema), group));
     for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }
   return written;

@@ -21,14 +21,14 @@ import type { SqlExecutor } from './sql/executor.ts';
  * rows are not written, and values of newer answers are not overwritten. Throws a TransientError if other writers
  * interfere too often. Database errors are thrown unchanged, and then nothing is committed.
  */
-export async function load(executor: SqlExecutor, schema: string, group: readonly LoadItem[]): Promise<Receipt[]> {
+export async function load(executor: SqlExecutor, group: readonly LoadItem[]): Promise<Receipt[]> {
   const receipts = group.map(({ batch }) => openReceiptBuilder(batch));
   const addWritten = (answer: number, table: string, rows: number): void => receipts[answer]?.addWritten(table, rows);
   await lookUpByIndex(executor);
   const contexts = group.map(({ context }) => context);
   const targets = rootTables
     .filter(({ name }) => group.some(({ batch }) => batch.roots.has(name) || batch.owner?.table === name))
-    .map((table): MergeTarget => ({ executor, schema, table, contexts }));
+    .map((table): MergeTarget => ({ executor, table, contexts }));
   const prefetched = prefetchTables(targets, group);
   try {
     for (const target of targets) await loadTable(target, group, receipts, prefetched.get(target.table));
@@ -37,7 +37,7 @@ export async function load(executor: SqlExecutor, schema: string, group: readonl
     await Promise.allSettled([...prefetched.values()].map(({ changeSet }) => changeSet));
   }
   for (const table of bridgeTables)
-    await loadBridges(executor, schema, table, group, (answer, rows) => addWritten(answer, table.name, rows));
+    await loadBridges(executor, table, group, (answer, rows) => addWritten(answer, table.name, rows));
   await executor.drain();
   return receipts.map((it) => it.build());
 }
@@ -132,8 +132,8 @@ async function loadTable(
   receipts: readonly ReceiptBuilder[],
   prefetched: PrefetchedTable | undefined,
 ): Promise<void> {
-  const { executor, schema, table } = target;
-  const sets = ownedSets(executor, schema, table, group);
+  const { executor, table } = target;
+  const sets = ownedSets(executor, table, group);
   const late = await sets.late();
   for (const answer of late) receipts[answer]?.addSuperseded(itemsIn(table, group[answer]));
   const findDeleted = (): Promise<readonly DeletedRow[]> => sets.deletedRows(late);

@@ -15,19 +15,14 @@ import { inBatches } from '../async/in-batches.ts';
 const CHUNK = 500;
 
 /** Writes the digests that the loader would have written for the current rows. */
-export async function rehash(
-  run: SqlExecutor,
-  schema: string,
-  table: RootTable,
-  ids: readonly string[],
-): Promise<void> {
-  for (const some of inBatches(ids, CHUNK)) await rehashSome(run, schema, table, some);
+export async function rehash(run: SqlExecutor, table: RootTable, ids: readonly string[]): Promise<void> {
+  for (const some of inBatches(ids, CHUNK)) await rehashSome(run, table, some);
 }
 
-async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
-  const heads = await loadHeads(run, schema, table, ids, 'no key update');
-  const states = await loadStates(run, schema, table, ids);
-  const lists = await Promise.all(table.children.map((child) => listsOf(run, schema, child, [...heads.keys()])));
+async function rehashSome(run: SqlExecutor, table: RootTable, ids: readonly string[]): Promise<void> {
+  const heads = await loadHeads(run, table, ids, 'no key update');
+  const states = await loadStates(run, table, ids);
+  const lists = await Promise.all(table.children.map((child) => listsOf(run, child, [...heads.keys()])));
   const rehashed = [...heads].flatMap(([id, { digests: parts }]) => {
     const state = states.get(id);
     if (!state) return [];
@@ -41,7 +36,7 @@ async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, id
   const typeOf = (name: string): string => table.columns.find((it) => it.name === name)?.type ?? 'text';
   const arrays = table.key.map((name, at) => `$${at + 3}::${typeOf(name)}[]`).join(', ');
   await run.count(
-    `update ${quoted(schema)}.${quoted(table.name)} t set _part_hashes = u.parts, _content_hash = u.content
+    `update ${quoted(run.schema)}.${quoted(table.name)} t set _part_hashes = u.parts, _content_hash = u.content
      from unnest($1::text[], $2::text[], ${arrays}) as u(parts, content, ${table.key.map((_, at) => `k${at}`).join(', ')})
      where ${keys}`,
     [
@@ -58,7 +53,6 @@ async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, id
 /** The rows of a list by parent, as the normalizer makes them. */
 async function listsOf(
   run: SqlExecutor,
-  schema: string,
   child: ChildTable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly ChildRow[]>> {
@@ -66,7 +60,7 @@ async function listsOf(
     const parts = id.split('\0');
     return Object.fromEntries(child.parentKey.map((name, at) => [name, parts[at] ?? null]));
   });
-  const found = await rowsOfOwners(run, schema, { table: child, names: child.parentKey, hold: 'not' }, owners);
+  const found = await rowsOfOwners(run, { table: child, names: child.parentKey, hold: 'not' }, owners);
   const own = child.columns.slice(child.parentKey.length);
   const placeOf = (row: RowTexts): number => Number(row['position'] ?? 0);
   return new Map(

@@ -41,7 +41,7 @@ export async function writeTable(
   first: ChangeSet,
   goneOf: () => Promise<readonly DeletedRow[]>,
 ): Promise<WriteResult> {
-  const { executor, schema, table } = target;
+  const { executor, table } = target;
   const results: MergeResult[] = [];
   let deleted: readonly DeletedRow[] | undefined;
   let changeSet = first;
@@ -77,7 +77,7 @@ export async function writeTable(
       lockedForDeletion,
     );
     for (const list of late.size === 0 ? lists : listsOf(table, settled.filter(hasWrite)))
-      await writeList(executor, schema, list);
+      await writeList(executor, list);
     results.push(...settled);
     changeSet = await rebuildChangeSet(target, changeSet.results.filter(isOpen), observations);
   }
@@ -100,12 +100,12 @@ async function rebuildChangeSet(
  */
 async function insert(target: MergeTarget, inserts: readonly PendingWrite[]): Promise<Set<string>> {
   if (inserts.length === 0) return new Set();
-  const { executor, schema, table } = target;
-  const added = await executor.insert(schema, table, rowsOf(target, inserts), insertRows(schema, table));
+  const { executor, table } = target;
+  const added = await executor.insert(table, rowsOf(target, inserts), insertRows(executor.schema, table));
   if (added === inserts.length) return new Set();
   // The contents do not show it: another load of the same answer inserts equal rows.
   const ids = inserts.map(({ id }) => id);
-  const own = await ownIds(executor, schema, table, ids);
+  const own = await ownIds(executor, table, ids);
   // A row of this load that counted as another writer's would never get its lists.
   if (own.size !== added)
     throw new TransientError(`other writers inserted rows of ${table.name}, and it is not known which`, {
@@ -119,12 +119,12 @@ async function insert(target: MergeTarget, inserts: readonly PendingWrite[]): Pr
  * deleted.
  */
 async function hold(
-  { executor, schema, table, contexts }: MergeTarget,
+  { executor, table, contexts }: MergeTarget,
   updates: readonly PendingWrite[],
   gone: readonly DeletedRow[],
 ): Promise<{ readonly late: readonly string[]; readonly gone: readonly DeletedRow[] }> {
   const ids = [...updates, ...gone].map(({ id }) => id);
-  const held = await loadHeads(executor, schema, table, ids, gone.length > 0 ? 'update' : 'no key update');
+  const held = await loadHeads(executor, table, ids, gone.length > 0 ? 'update' : 'no key update');
   const isLate = ({ id, stored }: PendingWrite): boolean =>
     held.get(id)?.answerId !== stored?.answerId || held.get(id)?.digests !== stored?.digests;
   const isGone = ({ id, answer }: DeletedRow): boolean => {
@@ -140,12 +140,12 @@ async function update(
   updates: readonly PendingWrite[],
   gone: readonly DeletedRow[],
 ): Promise<void> {
-  const { executor, schema, table } = target;
+  const { executor, table } = target;
   if (updates.length > 0)
-    await executor.write(updateRows(schema, table), arraysOf(target, updatedColumns(table), updates));
+    await executor.write(updateRows(executor.schema, table), arraysOf(target, updatedColumns(table), updates));
   if (gone.length > 0)
     await executor.write(
-      deleteRows(schema, table),
+      deleteRows(executor.schema, table),
       keyArrays(
         table,
         gone.map(({ id }) => id),
@@ -153,7 +153,7 @@ async function update(
     );
 }
 
-async function writeList(run: SqlExecutor, schema: string, { child, emptied, lines }: ListWrite): Promise<void> {
-  if (emptied) await run.write(deleteOwned(schema, child, child.parentKey), emptied);
-  if (lines !== undefined) await run.copyRows(schema, child, lines);
+async function writeList(executor: SqlExecutor, { child, emptied, lines }: ListWrite): Promise<void> {
+  if (emptied) await executor.write(deleteOwned(executor.schema, child, child.parentKey), emptied);
+  if (lines !== undefined) await executor.copyRows(child, lines);
 }

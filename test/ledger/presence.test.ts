@@ -129,10 +129,9 @@ async function take({ db, schema, ops }: Warehouse, group: readonly Stored[]): P
         ${values(({ batch }) => batch.rejects.length)}::bigint[], ${values(({ batch }) => isUnreadable(batch))}::boolean[],
         ${values(({ id }) => receivedAt(id))}::timestamptz[]) as u(id, received, rejects, unreadable, at)
       on conflict do nothing`.execute(tx);
-    const executor = sqlExecutorOn(tx);
+    const executor = sqlExecutorOn(tx, schema);
     await load(
       executor,
-      schema,
       group.map(({ id, batch }) => ({ batch, context: contextOf(id) })),
     );
     await recordPresence(

@@ -37,11 +37,12 @@ export function stopping(
       rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
       count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
       write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
-      copyRows: (schema, table, lines) => stop(`add ${table.name}`, []).then(() => run.copyRows(schema, table, lines)),
-      insert: (schema, table, rows, otherwise) =>
-        stop(`insert ${table.name}`, []).then(() => run.insert(schema, table, rows, otherwise)),
+      copyRows: (table, lines) => stop(`add ${table.name}`, []).then(() => run.copyRows(table, lines)),
+      insert: (table, rows, otherwise) =>
+        stop(`insert ${table.name}`, []).then(() => run.insert(table, rows, otherwise)),
       yieldToEventLoop: run.yieldToEventLoop,
       drain: run.drain,
+      schema: run.schema,
     },
   };
 }

@@ -42,7 +42,7 @@ function loaderOf(warehouse: Warehouse, table: RootTable): (...answers: readonly
     if (!changes) throw new Error(`${table.name} is not logged`);
     const contexts = answers.map(({ by }) => by);
     await onRows(warehouse, table, seen.keys(), (executor) =>
-      writeChanges({ executor, schema: warehouse.schema, table, contexts }, changes, judged),
+      writeChanges({ executor, table, contexts }, changes, judged),
     );
   };
 }

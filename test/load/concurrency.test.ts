@@ -150,7 +150,7 @@ async function holding(
 ): Promise<void> {
   const held = await warehouse.db.startTransaction().execute();
   const batch = batchOf(endpoint, request, items);
-  await load(sqlExecutorOn<OperationsTables>(held), warehouse.schema, [{ batch, context: contextOf(ROUNDS * 10) }]);
+  await load(sqlExecutorOn<OperationsTables>(held, warehouse.schema), [{ batch, context: contextOf(ROUNDS * 10) }]);
   let open = 0;
   const writing = writers().map((it) => {
     open += 1;
@@ -212,15 +212,15 @@ it.each([0, 30])(
     await loadBatch(warehouse, people('before', 'b'), 1);
 
     const held = await warehouse.db.startTransaction().execute();
-    const inserting = stopping(sqlExecutorOn<OperationsTables>(held), (statement) => statement.startsWith('insert '));
+    const inserting = stopping(sqlExecutorOn<OperationsTables>(held, warehouse.schema), (statement) =>
+      statement.startsWith('insert '),
+    );
     const locking = stopping(
       inserting.run,
       (statement, parameters) =>
         statement.includes('for no key update') && parameters.some((it) => String(it).includes('"a"')),
     );
-    const slow = load(locking.run, warehouse.schema, [
-      { batch: people('slow', 'a', 'b', ...others), context: contextOf(3) },
-    ]);
+    const slow = load(locking.run, [{ batch: people('slow', 'a', 'b', ...others), context: contextOf(3) }]);
     await inserting.reached;
     await loadBatch(warehouse, people('quick', 'a'), 2);
     inserting.letGo();

@@ -26,11 +26,7 @@ async function keepAs(
 ): Promise<void> {
   const seen = seenIn(table, answers);
   await onRows(warehouse, table, seen.keys(), (run) =>
-    writeDailyRows(
-      { executor: run, schema: warehouse.schema, table, contexts: answers.map(({ by }) => by) },
-      seen,
-      added,
-    ),
+    writeDailyRows({ executor: run, table, contexts: answers.map(({ by }) => by) }, seen, added),
   );
 }
 

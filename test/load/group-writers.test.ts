@@ -34,10 +34,10 @@ it('two writers of groups with the same sets in opposite orders end without a de
         step(found(person, people.slice(at)), first + 2 * at + 1),
       ]);
     const write = (of: readonly LoadItem[]) =>
-      warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, of));
+      warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx, warehouse.schema), of));
     await write(group(round * 100 + 1, PEOPLE, ['a', 'b', 'c', 'd']));
     const held = await warehouse.db.startTransaction().execute();
-    await load(sqlExecutorOn<OperationsTables>(held), warehouse.schema, [
+    await load(sqlExecutorOn<OperationsTables>(held, warehouse.schema), [
       step(taught('q', ['held']), round * 100 + 99),
     ]);
     const older = group(round * 100 + 20, PEOPLE, ['a', 'x', 'y', 'z', 'more']);

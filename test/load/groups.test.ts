@@ -46,7 +46,7 @@ async function loadIn(warehouse: Warehouse, groups: Iterable<readonly Step[]>): 
   const receipts: Receipt[] = [];
   for (const group of groups)
     receipts.push(
-      ...(await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, group))),
+      ...(await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx, warehouse.schema), group))),
     );
   return receipts;
 }
@@ -65,16 +65,17 @@ const recorded = (run: SqlExecutor, tell: (text: string) => void): SqlExecutor =
     tell(text);
     return run.write(text, parameters);
   },
-  copyRows: (schema, table, lines) => {
+  copyRows: (table, lines) => {
     tell(`add ${table.name}`);
-    return run.copyRows(schema, table, lines);
+    return run.copyRows(table, lines);
   },
-  insert: (schema, table, rows, otherwise) => {
+  insert: (table, rows, otherwise) => {
     tell(`insert ${table.name}`);
-    return run.insert(schema, table, rows, otherwise);
+    return run.insert(table, rows, otherwise);
   },
   yieldToEventLoop: run.yieldToEventLoop,
   drain: run.drain,
+  schema: run.schema,
 });
 
 eachWarehouse('answers loaded together', (open, kind) => {
@@ -133,8 +134,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
     const statements: string[] = [];
     const receipts = await warehouse.db.transaction().execute((tx) =>
       load(
-        recorded(sqlExecutorOn(tx), (text) => statements.push(text)),
-        warehouse.schema,
+        recorded(sqlExecutorOn(tx, warehouse.schema), (text) => statements.push(text)),
         answers.map((batch, at) => ({ batch, context: contextOf(at + 1) })),
       ),
     );
@@ -165,8 +165,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
     const statements: string[] = [];
     await warehouse.db.transaction().execute((tx) =>
       load(
-        recorded(sqlExecutorOn(tx), (text) => statements.push(text)),
-        warehouse.schema,
+        recorded(sqlExecutorOn(tx, warehouse.schema), (text) => statements.push(text)),
         [{ batch: searched('after'), context: contextOf(2) }],
       ),
     );

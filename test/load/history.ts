@@ -78,7 +78,7 @@ export function onRows<T>(
         tx,
       );
     }
-    const run = sqlExecutorOn(tx);
+    const run = sqlExecutorOn(tx, warehouse.schema);
     const done = await work(run);
     await run.drain();
     return done;

@@ -73,7 +73,7 @@ anyWarehouse('the log of answers that are loaded in any order', (open) => {
           if (index === undefined || !answer) return [];
           return [{ batch: profileOf(`m${at}`, answer), context: contextOf(1 + at + index * 1000) }];
         });
-        await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, items));
+        await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx, warehouse.schema), items));
       }
     };
     const ascending = (at: number): readonly number[] => (answers[at] ?? []).map((_, index) => index);

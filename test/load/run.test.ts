@@ -18,7 +18,7 @@ eachWarehouse('a run', (open) => {
   const running = async (work: (run: SqlExecutor) => Promise<void>): Promise<void> => {
     const { db } = await open();
     await db.transaction().execute(async (tx) => {
-      const run = sqlExecutorOn(tx);
+      const run = sqlExecutorOn(tx, SCHEMA);
       for (const name of ['one', 'other'])
         await run.count(`create temp table ${name} (n bigint primary key) on commit drop`, []);
       await work(run);
@@ -34,8 +34,8 @@ eachWarehouse('a run', (open) => {
   it.each([1, 20, 1000])('adds %i rows, and leaves those of another writer unchanged', (count) =>
     running(async (run) => {
       await run.count(`insert into ${SCHEMA}.one values (0)`, []);
-      expect(await run.insert(SCHEMA, table('one'), numbers(count), upsert('one'))).toBe(count - 1);
-      expect(await run.insert(SCHEMA, table('other'), numbers(count), upsert('other'))).toBe(count);
+      expect(await run.insert(table('one'), numbers(count), upsert('one'))).toBe(count - 1);
+      expect(await run.insert(table('other'), numbers(count), upsert('other'))).toBe(count);
       expect(await countIn(run, 'one')).toBe(count);
     }),
   );
@@ -43,10 +43,10 @@ eachWarehouse('a run', (open) => {
   it('keeps what is written while it adds rows of which one is there', () =>
     running(async (run) => {
       await run.count(`insert into ${SCHEMA}.one values (7)`, []);
-      const adding = run.insert(SCHEMA, table('one'), numbers(30), upsert('one'));
+      const adding = run.insert(table('one'), numbers(30), upsert('one'));
       await run.write(`insert into ${SCHEMA}.other values (1)`, []);
       const counting = run.count(`insert into ${SCHEMA}.other values (2)`, []);
-      const also = run.insert(SCHEMA, table('other'), numbers(30), upsert('other'));
+      const also = run.insert(table('other'), numbers(30), upsert('other'));
       expect([await adding, await counting, await also]).toEqual([29, 1, 28]);
       expect(await countIn(run, 'one')).toBe(30);
       expect(await countIn(run, 'other')).toBe(30);

@@ -30,8 +30,10 @@ async function secondToLoad(filings: number, before?: string) {
   const warehouse = await open();
   const held = await warehouse.db.startTransaction().execute();
   if (before !== undefined) await sql.raw(before).execute(held);
-  const inserting = stopping(sqlExecutorOn<OperationsTables>(held), (statement) => statement.startsWith('insert '));
-  const loading = load(inserting.run, warehouse.schema, [
+  const inserting = stopping(sqlExecutorOn<OperationsTables>(held, warehouse.schema), (statement) =>
+    statement.startsWith('insert '),
+  );
+  const loading = load(inserting.run, [
     { batch: filingsOf('a', filings), context: contextOf(1) },
     { batch: filingsOf('b', filings), context: contextOf(2) },
   ]);

@@ -114,7 +114,7 @@ function partlyTogether(loads: Loads): Loads {
 
 async function take(warehouse: Warehouse, loads: Loads): Promise<void> {
   for (const items of loads)
-    await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, items));
+    await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx, warehouse.schema), items));
 }
 
 const logged = rootTables.flatMap((root) =>

@@ -94,7 +94,7 @@ export async function loadBatch(
   const context = { ...contextOf(answerId), ...more };
   const [receipt] = await warehouse.db
     .transaction()
-    .execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, [{ batch, context }]));
+    .execute((tx) => load(sqlExecutorOn(tx, warehouse.schema), [{ batch, context }]));
   if (!receipt) throw new Error(`no receipt of answer ${answerId}`);
   return receipt;
 }

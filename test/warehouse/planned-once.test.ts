@@ -75,7 +75,7 @@ it('a statement that is marked for it is planned once a connection', async () =>
 it('a statement of a load is planned once a connection', async () => {
   const run = async (connection: Connection, given: number): Promise<number> => {
     const select = `select json_build_object('it', $1::text)::text as row`;
-    return Number((await sqlExecutorOn(connection).rows(select, [given]))[0]?.['it']);
+    return Number((await sqlExecutorOn(connection, 'sluice').rows(select, [given]))[0]?.['it']);
   };
   expect(await plansKept(inject('postgresUrl'), run)).toEqual({ plans: 1, answers: [1, 2] });
 });

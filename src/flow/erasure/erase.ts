@@ -103,7 +103,7 @@ export async function eraseIn(
   await eraseFromJobs(db, warehouse, search, touched);
   for (const table of rootTables) {
     const ids = [...(touched.changed.get(table) ?? [])];
-    if (ids.length > 0) await rehash(sqlExecutorOn(db), warehouse.schema, table, ids);
+    if (ids.length > 0) await rehash(sqlExecutorOn(db, warehouse.schema), table, ids);
   }
   const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: requestsAboutEntity.length };
   const banned = [

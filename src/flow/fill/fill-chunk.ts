@@ -26,7 +26,6 @@ export interface Filling<T extends Table> {
 /** Fills the rows that follow this key, in key order; returns the last key, or undefined after the last row. */
 export async function fillChunk(
   run: SqlExecutor,
-  schema: string,
   root: Filling<RootTable>,
   lists: readonly Filling<ChildTable>[],
   after: readonly string[] | undefined,
@@ -34,19 +33,18 @@ export async function fillChunk(
   const { table } = root;
   const counts: FillCounts = new Map();
   await lookUpByIndex(run);
-  const keys = await keysAfter(run, schema, table, after);
+  const keys = await keysAfter(run, table, after);
   const ids = keys.map((key) => key.join('\0'));
   // Locked until the end, so that no load writes these rows meanwhile.
-  await loadHeads(run, schema, table, ids, 'no key update');
-  await fillRoots(run, schema, root, ids, counts);
-  for (const list of lists) await fillLists(run, schema, list, keys, counts);
-  await rehash(run, schema, table, ids);
+  await loadHeads(run, table, ids, 'no key update');
+  await fillRoots(run, root, ids, counts);
+  for (const list of lists) await fillLists(run, list, keys, counts);
+  await rehash(run, table, ids);
   return { counts, last: keys.length < CHUNK ? undefined : keys.at(-1) };
 }
 
 async function keysAfter(
   run: SqlExecutor,
-  schema: string,
   { name, key, columns }: RootTable,
   after: readonly string[] | undefined,
 ): Promise<readonly (readonly string[])[]> {
@@ -55,7 +53,7 @@ async function keysAfter(
   const where = after ? `where (${quotedList(key)}) > (${parameters.join(', ')})` : '';
   const found = await run.rows(
     `select row_to_json(r)::text as row from (
-       select ${key.map((column) => `${quoted(column)}::text`).join(', ')} from ${quoted(schema)}.${quoted(name)} t ${where}
+       select ${key.map((column) => `${quoted(column)}::text`).join(', ')} from ${quoted(run.schema)}.${quoted(name)} t ${where}
        order by ${key.map((column) => `t.${quoted(column)}`).join(', ')} limit ${CHUNK}) r`,
     after ?? [],
   );
@@ -64,38 +62,36 @@ async function keysAfter(
 
 async function fillRoots(
   run: SqlExecutor,
-  schema: string,
   { table, fields }: Filling<RootTable>,
   ids: readonly string[],
   counts: FillCounts,
 ): Promise<void> {
   if (fields.length === 0) return;
-  const states = await loadStates(run, schema, table, ids);
+  const states = await loadStates(run, table, ids);
   const updates = [...states].flatMap(([id, { values }]) => {
     const cell = (column: string): Cell => values[table.slots.get(column) ?? -1] ?? null;
     const moved = moveValues(fields, cell);
     return moved ? [{ key: id.split('\0'), moved, cell }] : [];
   });
-  await update(run, schema, { table, fields }, updates, counts);
+  await update(run, { table, fields }, updates, counts);
 }
 
 async function fillLists(
   run: SqlExecutor,
-  schema: string,
   { table, fields }: Filling<ChildTable>,
   keys: readonly (readonly string[])[],
   counts: FillCounts,
 ): Promise<void> {
   const owners = keys.map((key) => Object.fromEntries(table.parentKey.map((name, index) => [name, key[index] ?? ''])));
   const names = table.parentKey;
-  const found = await rowsOfOwners(run, schema, { table, names, hold: 'not' }, owners);
+  const found = await rowsOfOwners(run, { table, names, hold: 'not' }, owners);
   const updates = [...found.values()].flat().flatMap((row: RowTexts) => {
     const typeOf = (column: string): string => table.columns.find((it) => it.name === column)?.type ?? 'text';
     const cell = (column: string): Cell => cellOf(typeOf(column), row[column] ?? null);
     const moved = moveValues(fields, cell);
     return moved ? [{ key: table.key.map((name) => row[name] ?? ''), moved, cell }] : [];
   });
-  await update(run, schema, { table, fields }, updates, counts);
+  await update(run, { table, fields }, updates, counts);
 }
 
 interface RowUpdate {
@@ -107,7 +103,6 @@ interface RowUpdate {
 
 async function update(
   run: SqlExecutor,
-  schema: string,
   { table, fields }: Filling<Table>,
   updates: readonly RowUpdate[],
   counts: FillCounts,
@@ -122,7 +117,7 @@ async function update(
   const names = [...table.key, ...written];
   const typeOf = (column: string): string => table.columns.find((it) => it.name === column)?.type ?? 'text';
   await run.count(
-    `update ${quoted(schema)}.${quoted(table.name)} t set ${written.map((it) => `${quoted(it)} = u.${quoted(it)}`).join(', ')}
+    `update ${quoted(run.schema)}.${quoted(table.name)} t set ${written.map((it) => `${quoted(it)} = u.${quoted(it)}`).join(', ')}
      from unnest(${names.map((name, index) => `$${index + 1}::${typeOf(name)}[]`).join(', ')}) as u(${quotedList(names)})
      where ${table.key.map((name) => `t.${quoted(name)} = u.${quoted(name)}`).join(' and ')}`,
     [

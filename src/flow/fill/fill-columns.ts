@@ -126,7 +126,7 @@ async function fillTable(
     const from = after;
     const chunk = await retryTransaction(
       warehouse.db,
-      (tx) => fillChunk(sqlExecutorOn(tx), warehouse.schema, root, lists, from),
+      (tx) => fillChunk(sqlExecutorOn(tx, warehouse.schema), root, lists, from),
       effects,
     );
     for (const [column, rows] of chunk.counts) counts.set(column, (counts.get(column) ?? 0) + rows);
@@ -149,7 +149,7 @@ async function fillLog(
     const from = after;
     after = await retryTransaction(
       warehouse.db,
-      (tx) => fillLogChunk(sqlExecutorOn(tx), warehouse.schema, log, fields, from),
+      (tx) => fillLogChunk(sqlExecutorOn(tx, warehouse.schema), log, fields, from),
       effects,
     );
   } while (after);

@@ -25,12 +25,11 @@ interface ExtraLine {
 /** Moves the values of the lines that follow this key; returns the last key, or undefined after the last line. */
 export async function fillLogChunk(
   run: SqlExecutor,
-  schema: string,
   log: ChangeTable,
   fields: readonly FillableField[],
   after: readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> {
-  const lines = await extraLines(run, schema, log, after);
+  const lines = await extraLines(run, log, after);
   const added: Change[] = [];
   const rests: ExtraLine[] = [];
   for (const line of lines) {
@@ -39,8 +38,8 @@ export async function fillLogChunk(
     added.push(...movedLines(log, line.key, before?.columns ?? NONE, now?.columns ?? NONE));
     rests.push({ key: line.key, from: before ? before.rest : line.from, to: now ? now.rest : line.to });
   }
-  await writeLines({ executor: run, schema }, log, added);
-  await rewrite(run, schema, log, rests);
+  await writeLines(run, log, added);
+  await rewrite(run, log, rests);
   return lines.length < CHUNK ? undefined : lines.at(-1)?.key;
 }
 
@@ -76,7 +75,6 @@ const typeOf = ({ columns }: ChangeTable, name: string): string =>
 
 async function extraLines(
   run: SqlExecutor,
-  schema: string,
   log: ChangeTable,
   after: readonly string[] | undefined,
 ): Promise<readonly ExtraLine[]> {
@@ -87,7 +85,7 @@ async function extraLines(
   const found = await run.rows(
     `select row_to_json(r)::text as row from (
        select ${key.map((name) => `${quoted(name)}::text`).join(', ')}, from_value, to_value
-       from ${quoted(schema)}.${quoted(log.name)} t where attribute = '${EXTRA}' ${following}
+       from ${quoted(run.schema)}.${quoted(log.name)} t where attribute = '${EXTRA}' ${following}
        order by ${key.map((name) => `t.${quoted(name)}`).join(', ')} limit ${CHUNK}) r`,
     after ?? [],
   );
@@ -99,7 +97,7 @@ async function extraLines(
 }
 
 /** Writes what is left of these lines, and deletes those in which nothing is left that differs. */
-async function rewrite(run: SqlExecutor, schema: string, log: ChangeTable, lines: readonly ExtraLine[]): Promise<void> {
+async function rewrite(run: SqlExecutor, log: ChangeTable, lines: readonly ExtraLine[]): Promise<void> {
   if (lines.length === 0) return;
   const key = keyOf(log);
   const arrays = [...key.map((name) => typeOf(log, name)), 'text', 'text'].map((type, at) => `$${at + 1}::${type}[]`);
@@ -108,7 +106,7 @@ async function rewrite(run: SqlExecutor, schema: string, log: ChangeTable, lines
     arrayLiteral(lines.map(({ from }) => from)),
     arrayLiteral(lines.map(({ to }) => to)),
   ];
-  const name = `${quoted(schema)}.${quoted(log.name)}`;
+  const name = `${quoted(run.schema)}.${quoted(log.name)}`;
   const rests = `unnest(${arrays.join(', ')}) as u(${quotedList(key)}, "from_rest", "to_rest")`;
   const isLine = `t.attribute = '${EXTRA}' and ${key.map((it) => `t.${quoted(it)} = u.${quoted(it)}`).join(' and ')}`;
   await run.count(

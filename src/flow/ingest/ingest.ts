@@ -199,10 +199,9 @@ async function commit(
   const committed = await warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.leases) await assertLeases(ops, options.leases);
-    const executor = sqlExecutorOn(tx);
+    const executor = sqlExecutorOn(tx, purpose.kind === 'copy' ? purpose.schema : warehouse.schema);
     const receipts = await load(
       executor,
-      purpose.kind === 'copy' ? purpose.schema : warehouse.schema,
       group.map(({ batch, answer: { id, runId, receivedAt }, isSetReplaced }) => ({
         batch,
         context: { answerId: id, runId, receivedAt, isSetReplaced },

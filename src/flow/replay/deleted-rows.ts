@@ -26,13 +26,14 @@ const BYTES = 8 * 2 ** 20;
  */
 export async function deletedRows(warehouse: Warehouse, runId?: string): Promise<DeletedRows[]> {
   const ops = operationsOf(warehouse);
+  const executor = sqlExecutorOn(warehouse.db, warehouse.schema);
   const found: DeletedRows[] = [];
   for (const [sync, ids] of await answersToCompare(ops, runId)) {
     const wanted = await keysIn(ops, ids);
     for (const [name, keys] of wanted) {
       const table = rootTables.find((it) => it.name === name);
       if (!table) continue;
-      const there = await loadHeads(sqlExecutorOn(warehouse.db), warehouse.schema, table, [...keys], 'not');
+      const there = await loadHeads(executor, table, [...keys], 'not');
       if (there.size < keys.size) found.push({ sync, table: name, rows: keys.size - there.size });
     }
   }

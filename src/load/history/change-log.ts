@@ -7,6 +7,7 @@ import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { CAME } from '../../warehouse/schema/history-tables.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { RowChange } from '../merge/receipt-builder.ts';
 import { insertChanges, insertLateChanges } from './change-log-sql.ts';
@@ -46,18 +47,18 @@ export async function logChanges(
   results: readonly MergeResult[],
   removed: readonly DeletedRow[],
 ): Promise<void> {
-  const { executor, schema, table } = target;
+  const { executor, table } = target;
   if (!table.changes) return;
   const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
   const unread = logged.filter(({ stored, row }) => stored && !row);
   const ids = [...unread, ...removed].map(({ id }) => id);
-  const before = await loadRows(executor, schema, table, ids);
+  const before = await loadRows(executor, table, ids);
   const compared = logged.map(({ id, row, steps }): ComparedRow => {
     const rowChanges = steps.map(({ change }) => change);
     return { id, before: row ?? before.get(id)?.state, answers: observations.get(id) ?? [], changes: rowChanges };
   });
   await writeChanges(target, table.changes, compared);
-  await writeLines(target, table.changes, removalsOf(target, table.changes, before, removed));
+  await writeLines(executor, table.changes, removalsOf(target, table.changes, before, removed));
 }
 
 /** The lines of removed rows, which the log keeps. */
@@ -93,7 +94,7 @@ export async function writeChanges(
   log: ChangeTable,
   compared: readonly ComparedRow[],
 ): Promise<void> {
-  const { executor, schema, table, contexts } = target;
+  const { executor, table, contexts } = target;
   const attributes = attributesOf(log, table);
   const changes = Map.groupBy(
     compared.flatMap((it) => changesOf(table, attributes, contexts, it)),
@@ -106,24 +107,20 @@ export async function writeChanges(
     pending = pending.concat(changes.get(by) ?? []);
     const values = late.get(by);
     if (!values) continue;
-    await writeLines(target, log, pending);
-    await executor.write(insertLateChanges(schema, { table, log }), [
+    await writeLines(executor, log, pending);
+    await executor.write(insertLateChanges(executor.schema, { table, log }), [
       ...valuesOf(log, values),
       arrayLiteral(values.map(({ rowValue }) => rowValue)),
       arrayLiteral(values.map(({ isRowKnown }) => isRowKnown)),
     ]);
     pending = [];
   }
-  await writeLines(target, log, pending);
+  await writeLines(executor, log, pending);
 }
 
 /** Writes lines of a log; those that it has are ignored. */
-export async function writeLines(
-  { executor, schema }: Pick<HistoryTarget, 'executor' | 'schema'>,
-  log: ChangeTable,
-  changes: readonly Change[],
-): Promise<void> {
-  if (changes.length > 0) await executor.write(insertChanges(schema, log), valuesOf(log, changes));
+export async function writeLines(executor: SqlExecutor, log: ChangeTable, changes: readonly Change[]): Promise<void> {
+  if (changes.length > 0) await executor.write(insertChanges(executor.schema, log), valuesOf(log, changes));
 }
 
 const attributesOf = ({ attributes, digested }: ChangeTable, { slots }: RootTable): Attribute[] =>

@@ -26,14 +26,14 @@ interface DailyRow {
  * Entities in `added` are new, so they have no earlier days.
  */
 export async function writeDailyRows(
-  { executor, schema, table, contexts }: HistoryTarget,
+  { executor, table, contexts }: HistoryTarget,
   observations: ObservationsById,
   added: ReadonlySet<string>,
 ): Promise<void> {
   const { daily } = table;
   if (!daily) return;
   const [days = [], ...later] = roundsOf(table, daily, contexts, observations);
-  const upsert = upsertDaily(schema, daily);
+  const upsert = upsertDaily(executor.schema, daily);
   const known = days.filter(({ id }) => !added.has(id));
   const first = days.filter(({ id }) => added.has(id));
   if (known.length > 0) await executor.write(upsert, valuesOf(daily, known));
@@ -41,7 +41,7 @@ export async function writeDailyRows(
     const columns = cellsOf(daily);
     const rows = newRows(first, (day) => columns.map((cellOf) => cellOf(day)));
     // An error is thrown by the next statement.
-    void executor.insert(schema, daily, rows, upsert);
+    void executor.insert(daily, rows, upsert);
     await executor.yieldToEventLoop();
   }
   for (const round of later) await executor.write(upsert, valuesOf(daily, round));

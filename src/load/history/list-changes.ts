@@ -37,7 +37,7 @@ export async function logListChanges(target: MergeTarget, results: readonly Merg
     const stored = changed.filter((it) => it.stored).map(({ id }) => id);
     const before = await storedElements(target, child, log, stored);
     const lines = changed.flatMap((it) => linesOf(target, { index, child, log }, it, before.get(it.id) ?? new Map()));
-    await writeLines(target, log, lines);
+    await writeLines(target.executor, log, lines);
   }
 }
 
@@ -109,13 +109,13 @@ function elementsOf(
 
 /** The stored elements of these entities' lists, by entity. */
 async function storedElements(
-  { executor, schema, table }: MergeTarget,
+  { executor, table }: MergeTarget,
   child: ChildTable,
   log: ChangeTable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Elements>> {
   if (ids.length === 0) return new Map();
-  const found = await executor.rows(readElements(schema, table, child, log), keyArrays(table, ids));
+  const found = await executor.rows(readElements(executor.schema, table, child, log), keyArrays(table, ids));
   const byParent = Map.groupBy(found, (row) => child.parentKey.map((name) => row[name]).join('\0'));
   const own = child.columns.slice(child.parentKey.length);
   return new Map(

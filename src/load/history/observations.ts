@@ -23,7 +23,6 @@ export interface AnswerReceived {
 /** A table with a history, on a connection, and the answers that are loaded into it. */
 export interface HistoryTarget {
   readonly executor: SqlExecutor;
-  readonly schema: string;
   readonly table: RootTable;
   readonly contexts: readonly AnswerReceived[];
 }

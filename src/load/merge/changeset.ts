@@ -20,18 +20,17 @@ import { newRows, type NewRows, type SqlExecutor } from '../sql/executor.ts';
 /** A table on a connection, and the answers that are loaded into it. */
 export interface MergeTarget {
   readonly executor: SqlExecutor;
-  readonly schema: string;
   readonly table: RootTable;
   readonly contexts: readonly LoadContext[];
 }
 
 /** Reads the stored rows of a table's entities, as far as their observations need them. */
 export function readStoredFor(
-  { executor, schema, table }: MergeTarget,
+  { executor, table }: MergeTarget,
   ids: readonly string[],
   observations: ReadonlyMap<string, readonly Observation[]>,
 ): Promise<StoredRows> {
-  return loadStoredRows(executor, schema, table, ids, (id) => startsPartial(table, observations.get(id) ?? []));
+  return loadStoredRows(executor, table, ids, (id) => startsPartial(table, observations.get(id) ?? []));
 }
 
 /** Entities per part: about a millisecond. */
@@ -39,7 +38,7 @@ const PART = 100;
 
 /** Returns the results for these entities, in order; `pause` lets other work run between two parts. */
 async function compareRows(
-  { executor, schema, table, contexts }: MergeTarget,
+  { executor, table, contexts }: MergeTarget,
   ids: readonly string[],
   observations: ReadonlyMap<string, readonly Observation[]>,
   { heads, states }: StoredRows,
@@ -50,7 +49,7 @@ async function compareRows(
     const head = heads.get(id);
     return head && !states.has(id) && needsStoredRow(table, observations.get(id) ?? [], answerIds, head);
   });
-  const more = await loadStates(executor, schema, table, late);
+  const more = await loadStates(executor, table, late);
   const results: MergeResult[] = [];
   for (const [index, id] of ids.entries()) {
     if (pause && index % PART === PART - 1) await pause();

@@ -22,24 +22,18 @@ const idOf = (table: RootTable, row: Texts): string => table.key.map((name) => r
 /** Returns the heads of the entities that have a row, locked in key order if they will be written. */
 export async function loadHeads(
   run: SqlExecutor,
-  schema: string,
   table: RootTable,
   ids: readonly string[],
   hold: RowLock,
 ): Promise<ReadonlyMap<string, StoredHead>> {
   if (ids.length === 0) return new Map();
-  const found = await run.rows(readHeads(schema, table, hold), keyArrays(table, ids));
+  const found = await run.rows(readHeads(run.schema, table, hold), keyArrays(table, ids));
   return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
 }
 
 /** Returns those of these entities whose rows this transaction wrote outside of savepoints. */
-export async function ownIds(
-  run: SqlExecutor,
-  schema: string,
-  table: RootTable,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const own = await run.rows(readOwnKeys(schema, table), keyArrays(table, ids));
+export async function ownIds(run: SqlExecutor, table: RootTable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const own = await run.rows(readOwnKeys(run.schema, table), keyArrays(table, ids));
   return new Set(own.map((row) => idOf(table, row)));
 }
 
@@ -53,24 +47,22 @@ export interface StoredRow {
 /** Returns the states of the entities that have a row, without their lists. */
 export async function loadStates(
   run: SqlExecutor,
-  schema: string,
   table: RootTable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowState>> {
-  const rows = await loadRows(run, schema, table, ids);
+  const rows = await loadRows(run, table, ids);
   return new Map([...rows].map(([id, { state }]) => [id, state]));
 }
 
 /** Returns the rows of the entities that have one. */
 export async function loadRows(
   run: SqlExecutor,
-  schema: string,
   table: RootTable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredRow>> {
   if (ids.length === 0) return new Map();
   const columns = table.columns.slice(0, table.slots.size);
-  const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
+  const found = await run.rows(readRows(run.schema, table), keyArrays(table, ids));
   return new Map(
     found.map((row) => {
       const values = columns.map(({ name, type }) => cellOf(type, row[name] ?? null));
@@ -89,15 +81,13 @@ export interface StoredRows {
 /** Reads the stored rows of these entities; those with a true `isInPart` are read completely. */
 export async function loadStoredRows(
   run: SqlExecutor,
-  schema: string,
   table: RootTable,
   ids: readonly string[],
   isInPart: (id: string) => boolean,
 ): Promise<StoredRows> {
-  const complete = await loadRows(run, schema, table, ids.filter(isInPart));
+  const complete = await loadRows(run, table, ids.filter(isInPart));
   const others = await loadHeads(
     run,
-    schema,
     table,
     ids.filter((id) => !isInPart(id)),
     'not',

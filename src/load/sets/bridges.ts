@@ -38,14 +38,13 @@ const sizeOf = ({ fresh, moved, gone }: Changes): number => fresh.length + moved
  */
 export async function loadBridges(
   run: SqlExecutor,
-  schema: string,
   table: BridgeTable,
   group: readonly LoadItem[],
   wrote: (answer: number, rows: number) => void,
 ): Promise<void> {
   const changes = async (of: readonly BridgeQuestion[], hold: 'not' | 'update'): Promise<Changes[]> => {
     const questions = of.map((it) => it.questionCells);
-    const stored = await rowsOfOwners(run, schema, { table, names: table.questionKey, hold }, questions);
+    const stored = await rowsOfOwners(run, { table, names: table.questionKey, hold }, questions);
     return of
       .map((it) => changesOf(table, stored.get(keyOf(table.questionKey, it.questionCells)) ?? [], it))
       .filter((it) => sizeOf(it) > 0);
@@ -63,14 +62,13 @@ export async function loadBridges(
     'update',
   );
   const gone = due.flatMap((it) => it.gone);
-  if (gone.length > 0) await run.write(deleteRows(schema, table), arraysOf(table.key, gone));
+  if (gone.length > 0) await run.write(deleteRows(run.schema, table), arraysOf(table.key, gone));
   const moved = due.flatMap((it) => it.moved);
-  if (moved.length > 0) await run.write(updateRows(schema, table), arraysOf(updatedColumns(table), moved));
+  if (moved.length > 0) await run.write(updateRows(run.schema, table), arraysOf(updatedColumns(table), moved));
   const fresh = due.flatMap((it) => it.fresh).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const names = table.columns.map(({ name }) => name);
   if (fresh.length > 0)
     await run.copyRows(
-      schema,
       table,
       copyText([{ begin: '', rows: fresh.map(([, row]) => names.map((name) => row[name] ?? null)) }]),
     );

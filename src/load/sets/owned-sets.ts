@@ -26,13 +26,12 @@ export const isNewer = (row: RowTexts, answerId: string): boolean => BigInt(row[
 /** Returns the rows of these owners, by owner. */
 export async function rowsOfOwners(
   run: SqlExecutor,
-  schema: string,
   { table, names, hold }: { readonly table: Table; readonly names: readonly string[]; readonly hold: RowLock },
   owners: readonly Readonly<Record<string, Cell>>[],
 ): Promise<ReadonlyMap<string, readonly RowTexts[]>> {
   if (owners.length === 0) return new Map();
   const arrays = names.map((name) => arrayLiteral(owners.map((owner) => owner[name] ?? null)));
-  return Map.groupBy(await run.rows(readOwned(schema, table, names, hold), arrays), (row) => keyOf(names, row));
+  return Map.groupBy(await run.rows(readOwned(run.schema, table, names, hold), arrays), (row) => keyOf(names, row));
 }
 
 /** More would fill the server's lock table. Sets that share a lock only wait for each other. */
@@ -72,7 +71,7 @@ export interface OwnedSets {
 }
 
 /** Returns the sets of this table; an answer whose owner has no key has none. */
-export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, group: readonly LoadItem[]): OwnedSets {
+export function ownedSets(run: SqlExecutor, table: RootTable, group: readonly LoadItem[]): OwnedSets {
   const names = table.resource.owner ?? [];
   const sets = group.flatMap(
     ({ batch, context: { answerId, isSetReplaced: isReplaced = false } }, answer): OwnedSet[] => {
@@ -84,7 +83,6 @@ export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, gr
   const stored = (of: readonly OwnedSet[]) =>
     rowsOfOwners(
       run,
-      schema,
       { table, names, hold: 'not' },
       of.map(({ owner }) => owner.key),
     );

@@ -1,4 +1,4 @@
-/** How the loader runs SQL: text and parameters in, rows out, inside the caller's transaction. */
+/** How the loader runs SQL in one schema: text and parameters in, rows out, inside the caller's transaction. */
 import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
@@ -11,6 +11,8 @@ import { copyRows } from './statements.ts';
 import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
 
 export interface SqlExecutor {
+  /** The schema of the analyst tables. */
+  readonly schema: string;
   /** Executes a statement with one column, `row`: a JSON object of texts. */
   readonly rows: (
     sql: string,
@@ -29,12 +31,12 @@ export interface SqlExecutor {
    * Queues a COPY of lines from `copyText` with all columns, as `write` does. No such row may exist, and no other
    * writer may interfere: use it for rows of a locked owner.
    */
-  readonly copyRows: (schema: string, table: Table, lines: string) => Promise<void>;
+  readonly copyRows: (table: Table, lines: string) => Promise<void>;
   /**
    * Inserts rows that were missing at the last read. For few rows, or if another writer inserted one meanwhile, it
    * executes `otherwise`, which takes an array per column. Returns the number of affected rows.
    */
-  readonly insert: (schema: string, table: Table, rows: NewRows, otherwise: string) => Promise<number>;
+  readonly insert: (table: Table, rows: NewRows, otherwise: string) => Promise<number>;
   /** Waits for all queued statements. */
   readonly drain: () => Promise<void>;
 }
@@ -56,7 +58,7 @@ export const newRows = <T>(items: readonly T[], rowOf: (item: T) => readonly Cel
 const COPIED_FROM = 20;
 
 /** Creates an executor that runs statements on this connection or transaction, one after the other. */
-export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
+export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>, schema: string): SqlExecutor {
   let last: Promise<unknown> = Promise.resolve();
   /** Runs after all earlier work. An error of earlier work is thrown by this call and by all later ones. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -77,7 +79,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
   };
   const affectedRows = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
     Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
-  const insertRowsInto: SqlExecutor['insert'] = async (schema, table, rows, otherwise) => {
+  const insertRowsInto: SqlExecutor['insert'] = async (table, rows, otherwise) => {
     if (rows.count < COPIED_FROM) return affectedRows(otherwise, columnsOf(table, rows));
     await execute('savepoint adding', []);
     try {
@@ -92,6 +94,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     }
   };
   return {
+    schema,
     rows: async (sql, parameters) => {
       const { rows } = await inTurn(() => execute<{ row: string }>(sql, parameters));
       return rows.map(({ row }) => JSON.parse(row) as Record<string, string | null>);
@@ -99,7 +102,7 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     count: (sql, parameters) => inTurn(() => affectedRows(sql, parameters)),
     write,
     yieldToEventLoop,
-    copyRows: (schema, table, lines) => write(copyRows(schema, table), [lines]),
+    copyRows: (table, lines) => write(copyRows(schema, table), [lines]),
     insert: (...rows) => inTurn(() => insertRowsInto(...rows)),
     drain: async () => {
       await last;
