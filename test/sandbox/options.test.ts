@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import { FAULT_SYNTAX, parseFault, parseFaults } from '../../src/sandbox/fault-text.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
-import { parseSize } from '../../src/sandbox/size-text.ts';
 import { sizeOf } from '../../src/sandbox/world/size.ts';
 
 describe('the text of a fault', () => {
@@ -61,13 +60,11 @@ describe('the text of a fault', () => {
   });
 });
 
-describe('the text of a size', () => {
+describe('a size', () => {
   it('is a name or numbers', () => {
-    expect(parseSize('small')).toBe('small');
-    expect(parseSize('filings=1_000_000, people=100000')).toEqual({ filings: 1_000_000, people: 100_000 });
-    expect(sizeOf(parseSize('people=100000')).people).toBe(100_000);
-    expect(() => parseSize('huge')).toThrow('"huge" is not a size of the sandbox.');
-    expect(() => sizeOf(parseSize('cats=9'))).toThrow('The sandbox has no "cats"; sizes are filings, people,');
+    expect(sizeOf({ people: 100_000 }).people).toBe(100_000);
+    expect(() => sizeOf('huge' as 'demo')).toThrow('The sandbox has no size "huge"; sizes are demo, small, large.');
+    expect(() => sizeOf({ cats: 9 } as object)).toThrow('The sandbox has no "cats"; sizes are filings, people,');
   });
 });
 
