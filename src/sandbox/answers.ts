@@ -2,7 +2,7 @@
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Urn } from '../service/names/urn.ts';
-import type { ParseOptions } from './parser/options.ts';
+import type { ParseOptions } from './parser/parse-page.ts';
 import { parsePage } from './parser/parse-page.ts';
 import { SelectorError } from './parser/select.ts';
 import { noSuchEntity, notAPage, type SandboxRefusal, unprocessable } from './refusal.ts';

@@ -7,8 +7,7 @@ import { maxGuessedPoints, type Endpoint, pointsFor } from '../service/endpoint.
 import type { Account } from './account.ts';
 import { answerOf } from './answers.ts';
 import type { Arrival } from './arrival.ts';
-import type { Fault, FaultEffect } from './fault.ts';
-import type { FaultPlan } from './fault-plan.ts';
+import type { Fault, FaultEffect, FaultPlan } from './fault.ts';
 import type { Settings } from './options.ts';
 import { errorTextOf, type SandboxOutcome, outcomeOf, refused, replaced } from './outcome.ts';
 import { broken } from './refusal.ts';

@@ -6,7 +6,6 @@ import type { Endpoint } from '../service/endpoint.ts';
 import type { Arrival } from './arrival.ts';
 import { exchange, type SandboxExchange, type Service } from './exchange.ts';
 import { refused } from './outcome.ts';
-import { receive } from './receive.ts';
 import { notFound, type SandboxRefusal, tooLarge, wrongMethod } from './refusal.ts';
 import { send } from './send.ts';
 import { validateBody, validateQuery } from './validate.ts';
@@ -117,4 +116,19 @@ function parsedOr(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+const MOST_BYTES = 1_000_000;
+
+/** The body as text; undefined if it is too large. Rejects if the client disconnects. */
+async function receive(request: IncomingMessage): Promise<string | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

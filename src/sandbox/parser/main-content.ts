@@ -1,6 +1,6 @@
 /** Finds the main content of a page by the position of its long text blocks. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
-import type { HtmlElement } from './dom.ts';
+import type { HtmlElement } from './select.ts';
 
 const BOILERPLATE =
   'nav, header, footer, aside, form, dialog, [role="navigation"], [role="banner"], [role="contentinfo"]';

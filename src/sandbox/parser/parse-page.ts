@@ -1,12 +1,12 @@
 /** Parses a page with the options of a request, and returns the item of the answer. Works for any HTML. */
-import * as cheerio from 'cheerio';
 import type { Wire } from '../wire.ts';
 import { dropBase64Images, dropComments, dropMachinery, resolveSrcset } from './clean.ts';
 import { emailsOf, linksOf, phonesOf } from './contacts.ts';
 import { mainContent } from './main-content.ts';
 import { descriptionOf, metadataOf, titleOf } from './metadata.ts';
-import type { ParseOptions } from './options.ts';
 import { exclude, include } from './select.ts';
+
+import * as cheerio from 'cheerio';
 
 /** The item for this HTML from `url`. Throws a SelectorError for an invalid selector in the options. */
 export function parsePage(html: string, url: string, options: ParseOptions): Wire {
@@ -66,3 +66,19 @@ function plainText($: cheerio.CheerioAPI, full: boolean): string {
 
 const BLOCKS =
   'p, div, section, article, main, header, footer, aside, nav, address, figure, ul, ol, li, table, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
+
+export interface ParseOptions {
+  readonly include_tags?: readonly string[] | null | undefined;
+  readonly exclude_tags?: readonly string[] | null | undefined;
+  readonly only_main_content: boolean;
+  readonly remove_comments: boolean;
+  readonly resolve_srcset: boolean;
+  readonly return_full_html: boolean;
+  readonly min_text_block: number;
+  readonly remove_base64_images: boolean;
+  readonly strip_all_tags: boolean;
+  readonly extract_contacts: boolean;
+  readonly same_origin_links: boolean;
+  readonly social_links_only: boolean;
+  readonly extract_minimal: boolean;
+}

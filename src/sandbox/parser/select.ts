@@ -1,6 +1,5 @@
 /** Selects the elements of a page that the tag options name. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
-import { type HtmlElement, everyElement } from './dom.ts';
 
 /** The text is not a valid selector. */
 export class SelectorError extends Error {
@@ -68,3 +67,11 @@ function select($: CheerioAPI, option: SelectorError['option'], selector: string
     throw new SelectorError(option, at, selector);
   }
 }
+
+type NodesOf<T> = T extends Cheerio<infer Node> ? Node : never;
+
+/** An element of a parsed page. */
+export type HtmlElement = Extract<NodesOf<ReturnType<CheerioAPI>>, { readonly tagName: string }>;
+
+/** All elements of the page, in document order. */
+const everyElement = ($: CheerioAPI): HtmlElement[] => $<HtmlElement, '*'>('*').toArray();

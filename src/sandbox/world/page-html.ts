@@ -1,6 +1,5 @@
 /** Writes the pages of the sandbox's sites, with all constructs that a parser must handle. */
 import { between, type Draw, type Drawing, pick } from './draw.ts';
-import { type PagePath, PATHS } from './page-paths.ts';
 import { FIRST_PARTS, SECOND_PARTS } from './words/companies.ts';
 import { paragraph, sentence } from './words/prose.ts';
 
@@ -137,3 +136,19 @@ const footer = ({ site, name, prose, index }: Page): string => `<footer class="s
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+export const PATHS = [
+  '/',
+  '/about',
+  '/contact',
+  '/products',
+  '/blog/',
+  '/blog/post-1',
+  '/blog/post-2',
+  '/blog/post-3',
+  '/blog/post-4',
+  '/blog/post-5',
+] as const;
+type PagePath = (typeof PATHS)[number];
+
+export const isPagePath = (path: string): path is PagePath => (PATHS as readonly string[]).includes(path);

@@ -1,7 +1,6 @@
 /** The web of the sandbox: addresses with a page, and their HTML. */
 import type { Drawing } from './draw.ts';
-import { pageHtml } from './page-html.ts';
-import { isPagePath, PATHS } from './page-paths.ts';
+import { isPagePath, pageHtml, PATHS } from './page-html.ts';
 
 export interface Pages {
   readonly sites: number;

@@ -1,7 +1,7 @@
 /** Each of the fifteen options of a parse, on a page written for it and on the sandbox's own. */
 import { load } from 'cheerio';
 import { describe, expect, it } from 'vitest';
-import type { ParseOptions } from '../../../src/sandbox/parser/options.ts';
+import type { ParseOptions } from '../../../src/sandbox/parser/parse-page.ts';
 import { parsePage } from '../../../src/sandbox/parser/parse-page.ts';
 import { ask, startSandbox } from '../client.ts';
 import type { ParsedPage } from '../items.ts';
