@@ -69,14 +69,22 @@ function failed(name: string, error: unknown): Check {
   return { name, ok: false, exitCode: error.exitCode, message: error.message, next: error.next ?? null };
 }
 
+/** A check that passes with the text that the work returns, and fails with its error. Throws an error that is a bug. */
+async function checkThat(name: string, work: () => string | Promise<string>): Promise<Check> {
+  try {
+    return passed(name, await work());
+  } catch (error) {
+    return failed(name, error);
+  }
+}
+
 interface Findings {
   readonly checks: Check[];
   readonly warnings: string[];
 }
 
 async function checkAll({ checks, warnings }: Findings, config: Config, context: Context): Promise<void> {
-  checks.push(await checkInputs(config));
-  checks.push(checkToken(config));
+  checks.push(await checkThat('inputs', () => readInputs(config)), await checkThat('token', () => readToken(config)));
   try {
     await withWarehouseToRead(context, config, async (warehouse) => {
       checks.push(passed('warehouse', `reached ${warehouse.place}`));
@@ -85,11 +93,9 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
       const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
       const status = await migrationStatus(warehouse);
-      const isCurrent = status.state === 'current';
-      const schema = await checkSchema(warehouse, status);
-      checks.push(schema);
-      checks.push(...(await checkStatementsOf(warehouse, config, status.state)));
-      if (schema.ok && isCurrent) checks.push(...(await checkRows(warehouse)));
+      const schema = await checkThat('schema', () => compareSchema(warehouse, status));
+      checks.push(schema, ...(await checkStatementsOf(warehouse, config, status.state)));
+      if (schema.ok && status.state === 'current') checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
     checks.push(failed('warehouse', error));
@@ -108,62 +114,46 @@ async function isSuperuser(warehouse: Warehouse): Promise<boolean> {
   return rows[0]?.['is_super'] === true;
 }
 
-async function checkInputs({ syncs }: Config): Promise<Check> {
+async function readInputs({ syncs }: Config): Promise<string> {
   const [{ openInputs }, { inputFiles }] = await Promise.all([
     import('../../plan/inputs.ts'),
     import('../../plan/input-files.ts'),
   ]);
   const effects = { readFile: inputFiles(), query: () => Promise.resolve([]) };
-  try {
-    let count = 0;
-    for (const sync of syncs) {
-      const inputs = await openInputs(sync, effects);
-      for await (const block of inputs.blocks()) count += block.length;
-    }
-    return passed('inputs', `${withNoun(count, 'input')} in lists and files; queries are run when a sync is planned`);
-  } catch (error) {
-    return failed('inputs', error);
+  let count = 0;
+  for (const sync of syncs) {
+    const inputs = await openInputs(sync, effects);
+    for await (const block of inputs.blocks()) count += block.length;
   }
+  return `${withNoun(count, 'input')} in lists and files; queries are run when a sync is planned`;
 }
 
-function checkToken(config: Config): Check {
-  try {
-    requireToken(config);
-    return passed(
-      'token',
-      'present, printable, without spaces; the first request shows whether the service accepts it',
-    );
-  } catch (error) {
-    return failed('token', error);
-  }
+function readToken(config: Config): string {
+  requireToken(config);
+  return 'present, printable, without spaces; the first request shows whether the service accepts it';
 }
 
 /** True if sync and plan migrate a schema in this state; a schema on a server that is in use needs `sluice migrate`. */
 const isUpdatedByPlan = ({ kind }: Warehouse, state: MigrationStatus['state']): boolean =>
   state === 'empty' || (state === 'older' && kind === 'embedded');
 
-async function checkSchema(warehouse: Warehouse, status: MigrationStatus): Promise<Check> {
+/** Returns how the schema is the declared one. Throws a SchemaError if it is not. */
+async function compareSchema(warehouse: Warehouse, status: MigrationStatus): Promise<string> {
   const { missingRight, unknownMigrations } = await import('../../warehouse/migrate/migrate.ts');
   const { state, steps } = status;
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
   const refusal = state === 'empty' ? await missingRight(warehouse) : unknownMigrations(status, warehouse.schema);
-  if (refusal) return failed('schema', refusal);
-  if (isUpdatedByPlan(warehouse, state)) return passed('schema', `${state}; the next sync brings it up to date`);
+  if (refusal) throw refusal;
+  if (isUpdatedByPlan(warehouse, state)) return `${state}; the next sync brings it up to date`;
   if (state === 'older')
-    return failed(
-      'schema',
-      new SchemaError(`older: it lacks ${waiting.join(', ') || 'views of this version'}`, {
-        next: 'Run sluice migrate.',
-      }),
-    );
+    throw new SchemaError(`older: it lacks ${waiting.join(', ') || 'views of this version'}`, {
+      next: 'Run sluice migrate.',
+    });
   const { schemaDrift } = await import('../../warehouse/migrate/drift.ts');
   const drift = await schemaDrift(warehouse);
-  return drift.length === 0
-    ? passed('schema', `current, ${withNoun(steps.length, 'migration')}, and equal to the declared one`)
-    : failed(
-        'schema',
-        new SchemaError(driftText(drift), { next: 'Revert the manual changes of the schema; the data is safe.' }),
-      );
+  if (drift.length > 0)
+    throw new SchemaError(driftText(drift), { next: 'Revert the manual changes of the schema; the data is safe.' });
+  return `current, ${withNoun(steps.length, 'migration')}, and equal to the declared one`;
 }
 
 /** Checks the queries of `for_each` and the SQL of checks, if the tables that they read exist. */
@@ -186,25 +176,14 @@ async function checkStatementsOf(
     : 'bring it up to date, and run sluice check again';
   if (state !== 'current')
     return [passed('queries', `${queries} not checked, because the schema is not current; ${remedy}`)];
-  const found: Check[] = [];
-  const attempt = async (message: string, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-      found.push(passed('queries', message));
-    } catch (error) {
-      found.push(failed('queries', error));
-    }
-  };
-  if (inputs > 0)
-    await attempt(
-      `all columns of ${withNoun(inputs, 'query', 'queries')} of for_each are accepted by their endpoints`,
-      () => checkQueries(warehouse, syncs),
-    );
-  if (statements > 0)
-    await attempt(`${withNoun(statements, 'query', 'queries')} of checks can run`, () =>
-      checkStatements(warehouse, syncs),
-    );
-  return found;
+  const checkNamed = (message: string, work: () => Promise<void>): Promise<Check> =>
+    checkThat('queries', () => work().then(() => message));
+  const columns = `all columns of ${withNoun(inputs, 'query', 'queries')} of for_each are accepted by their endpoints`;
+  const runnable = `${withNoun(statements, 'query', 'queries')} of checks can run`;
+  return [
+    ...(inputs > 0 ? [await checkNamed(columns, () => checkQueries(warehouse, syncs))] : []),
+    ...(statements > 0 ? [await checkNamed(runnable, () => checkStatements(warehouse, syncs))] : []),
+  ];
 }
 
 /** Reports rows that were deleted by hand. They are no error, but they stay missing while their answers are fresh. */
