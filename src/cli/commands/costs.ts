@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { CostCell, CostGroup, Costs, CostsBy, Verification } from '../../insight/costs.ts';
 import { csv } from '../../text/csv.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { command, configOption } from '../command.ts';
+import { command, configOption, day, flag, text } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { CostReport } from '../text/costs-text.ts';
@@ -36,22 +36,15 @@ export const costs = command({
     '--csv prints the sums by day, endpoint, plan and sync, from which all others are derived, except those by run and tag.',
   options: {
     ...configOption,
-    since: { type: 'day', value: 'DAY', about: 'Count from this UTC day on (default: from the beginning).' },
-    by: {
-      type: 'text',
-      value: 'GROUP',
-      about:
-        'Add up by day, endpoint, plan, sync or a tag, such as tag:team, and print only these sums. Requests of syncs without the tag are added up as (no tag).',
-    },
-    tune: {
-      type: 'flag',
-      about:
-        'Propose settings that would save points, as a patch of the config with the reason and the saving of each line. Proposals come from all stored answers: refreshes without anything new, requests that two syncs bought, inputs that the service does not know, and counts above what is returned.',
-    },
-    csv: {
-      type: 'flag',
-      about: 'Print points by day, endpoint, plan and sync as CSV; with --by, only its sums.',
-    },
+    since: day('Count from this UTC day on (default: from the beginning).'),
+    by: text(
+      'GROUP',
+      'Add up by day, endpoint, plan, sync or a tag, such as tag:team, and print only these sums. Requests of syncs without the tag are added up as (no tag).',
+    ),
+    tune: flag(
+      'Propose settings that would save points, as a patch of the config with the reason and the saving of each line. Proposals come from all stored answers: refreshes without anything new, requests that two syncs bought, inputs that the service does not know, and counts above what is returned.',
+    ),
+    csv: flag('Print points by day, endpoint, plan and sync as CSV; with --by, only its sums.'),
   },
   positionals: {},
   examples: [
@@ -62,14 +55,14 @@ export const costs = command({
     { line: 'sluice costs --csv > costs.csv', about: 'Export sums by day, endpoint, plan and sync to a spreadsheet.' },
     { line: 'sluice costs --json', about: 'Print every figure for a program.' },
   ],
-  run: async ({ config: flag, since, by, tune, csv: asCsv }, context) => {
+  run: async ({ config: file, since, by, tune, csv: asCsv }, context) => {
     if (tune && (asCsv || by !== undefined || since !== undefined))
       throw flagConflict('costs', ['--tune', '--csv, --by or --since'], {
         because: 'it reads all stored answers',
         next: 'Leave the others out.',
       });
     if (asCsv && context.json) throw flagConflict('costs', ['--csv', '--json']);
-    const config = await readConfig(context, flag);
+    const config = await readConfig(context, file);
     if (tune) return showTuning(context, config);
     if (by !== undefined) return showGroups(context, config, { by, since, asCsv });
     if (asCsv) {

@@ -3,7 +3,7 @@ import type { Planned } from '../../flow/forecast/quote-syncs.ts';
 import { command, configOption, day, flag, number, text } from '../command.ts';
 import { requireUsable } from '../credential.ts';
 import { readConfig, withWarehouse } from '../open.ts';
-import { configFlag } from './plan/config-flag.ts';
+import { configFlag, planningFlags } from './plan/config-flag.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
 import { asJson } from '../terminal/json.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
@@ -100,7 +100,7 @@ export const plan = command({
       output === undefined ? undefined : { file: output, most: made.saved.most, leftOut: made.saved.leftOut };
     const syncCommand = saved
       ? `sluice sync ${[...configFlag(args), '--plan', shellWord(saved.file)].join(' ')}`
-      : syncCommandOf(args);
+      : ['sluice sync', ...configFlag(args), ...planningFlags(args).flat(), ...args.names].join(' ');
     show(context, 'plan/1', planResult(made.planned, saved), () =>
       planText(made.planned, { syncCommand, budget: config.budget, saved, isFailedOnly: args.failed }, context.out),
     );
@@ -110,24 +110,3 @@ export const plan = command({
 
 /** The plan, with what was saved. */
 export const planResult = (planned: Planned, saved?: SavedPlanFile) => ({ ...planned, ...(saved && { saved }) });
-
-/** The `sluice sync` command with the same names and flags, which sends the planned requests. */
-function syncCommandOf(given: {
-  readonly names: readonly string[];
-  readonly config: string | undefined;
-  readonly refresh: boolean;
-  readonly failed: boolean;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  readonly limit: number | undefined;
-}): string {
-  const flags = [
-    ...configFlag(given),
-    ...(given.refresh ? ['--refresh'] : []),
-    ...(given.failed ? ['--failed'] : []),
-    ...(given.from === undefined ? [] : ['--from', given.from]),
-    ...(given.to === undefined ? [] : ['--to', given.to]),
-    ...(given.limit === undefined ? [] : ['--limit', String(given.limit)]),
-  ];
-  return ['sluice sync', ...flags, ...given.names].join(' ');
-}

@@ -16,6 +16,7 @@ import { withFlow } from '../with-flow.ts';
 import { withRetryable } from '../exit-codes.ts';
 import { interruptionOf } from '../interruption.ts';
 import { flagConflict } from '../flag-conflict.ts';
+import { planningFlags } from './plan/config-flag.ts';
 
 export const sync = command({
   about:
@@ -90,23 +91,10 @@ export const sync = command({
 /** Reads a saved plan. Throws a UsageError if the file is not valid, or if a flag would change the plan. */
 async function readPlan(
   file: string,
-  given: {
-    readonly names: readonly string[];
-    readonly refresh: boolean;
-    readonly failed: boolean;
-    readonly from?: string | undefined;
-    readonly to?: string | undefined;
-    readonly limit?: number | undefined;
-  },
+  given: Readonly<Record<string, unknown>> & { readonly names: readonly string[] },
 ): Promise<SavedPlan> {
-  const extra = [
-    ...(given.names.length > 0 ? ['names of syncs'] : []),
-    ...(given.refresh ? ['--refresh'] : []),
-    ...(given.failed ? ['--failed'] : []),
-    ...(given.from === undefined ? [] : ['--from']),
-    ...(given.to === undefined ? [] : ['--to']),
-    ...(given.limit === undefined ? [] : ['--limit']),
-  ];
+  const flags = planningFlags(given).map(([flag]) => flag);
+  const extra = given.names.length > 0 ? ['names of syncs', ...flags] : flags;
   if (extra.length > 0)
     throw flagConflict('sync', ['--plan', extra.join(', ')], {
       because: 'the saved plan sets them',
