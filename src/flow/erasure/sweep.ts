@@ -4,13 +4,12 @@ import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
-import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { operationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
-import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
+import { noteChanged, rootKeyIn, type TouchedRows } from './tables.ts';
 import { containsAny, tableId, type ErasureSearch } from './target.ts';
 
 /** Tables that hold names from the config or digests. Other code erases names of entities in them. */
@@ -48,24 +47,18 @@ export async function sweep(
   search: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {
-  const logging = rootTables.flatMap((root) => [root, ...root.children]);
+  const hashed = rootTables.flatMap((root) => [root, ...root.children].map((table) => ({ root, table })));
   for (const table of tables) {
-    const isHashed = table.kind === 'root' || table.kind === 'child';
-    const root = isHashed ? parentOf(table) : undefined;
-    const logged = logging.find(({ changes }) => changes?.name === table.name);
+    const own = hashed.find((it) => it.table === table);
+    const logged = hashed.find((it) => it.table.changes?.name === table.name)?.table;
     const held = new Set([...table.key, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
     await sweepTable(db, search, touched, {
       schema,
       name: table.name,
       columns: table.columns.filter(({ name, type }) => type !== 'jsonb' && !held.has(name) && !name.startsWith('_')),
       ...(logged && { where: sql<boolean>`t.attribute <> all(${arrayLiteral(jsonColumnsOf(logged))}::text[])` }),
-      keep:
-        root === undefined
-          ? []
-          : table.kind === 'root'
-            ? table.key
-            : referenceColumnNames(root.resource.noun, root.key),
-      ...(root && { changes: (key) => noteChanged(touched, root, key.join('\0')) }),
+      keep: own ? rootKeyIn(own.table) : [],
+      ...(own && { changes: (key) => noteChanged(touched, own.root, key.join('\0')) }),
     });
   }
   for (const { name, columns, key } of operationsTables)

@@ -4,10 +4,10 @@ import { catalog } from '../../service/catalog.ts';
 import { cleanText } from '../../normalize/erasure/clean.ts';
 import { isPseudonym } from '../../service/names/forgotten.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
-import { anyText } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, anyText } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
-import type { ChangeTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
+import type { ChangeTable, ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { eraseExtra } from './extra.ts';
 import { type Reference, referencesTo } from './references.ts';
@@ -80,7 +80,7 @@ function ownedBy(
       const owner = 'entityKey' in it ? asOwner.map((name) => it.entityKey[other.key.indexOf(name)] ?? '') : asOwner;
       return [
         ...(isGiven && answers.length > 0
-          ? [{ name: it.name, where: sql<boolean>`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])` }]
+          ? [{ name: it.name, where: sql<boolean>`_answer_id = ${anyBigint(answers)}` }]
           : []),
         ...(isOwned ? [{ name: it.name, where: keyEquals(owner, key) }] : []),
       ];
@@ -102,19 +102,19 @@ async function eraseReferences(
     const inTable = { schema, name: of.name };
     const refers = await refersTo(db, schema, reference, erased);
     if (!isElement) await eraseExtra(db, inTable, ['extra'], path, refers);
-    const parentKey = of.kind === 'root' ? of.key : referenceColumnNames(root.resource.noun, root.key);
+    const rootKey = rootKeyIn(of);
     const change = isElement
       ? sql`delete from ${tableId(schema, of.name)}`
       : sql`update ${tableId(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
     const { rows } = await sql<Record<string, string>>`
       ${change} where ${refers}
-      returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
+      returning ${sql.join(rootKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
     if (isElement && of.changes) {
       const logged = sql`delete from ${tableId(schema, of.changes.name)} where ${keyEquals(columns, key)}`;
       await executeNoted(db, touched, of.changes.name, logged);
     }
-    const ids = rows.map((row) => parentKey.map((name) => row[name] ?? ''));
+    const ids = rows.map((row) => rootKey.map((name) => row[name] ?? ''));
     for (const id of ids) noteChanged(touched, root, id.join('\0'));
     if (of === root && root.changes)
       await eraseLoggedReference(db, schema, root.changes, { of: root, columns, all, path, key, ids }, touched);
@@ -198,11 +198,15 @@ async function eraseLoggedReference(
 }
 
 /** Returns the root table that a table's rows belong to. */
-export function parentOf(table: Table): RootTable {
+function parentOf(table: RootTable | ChildTable): RootTable {
   const root = rootTables.find((it) => it.name === table.name || it.children.some(({ name }) => name === table.name));
   if (!root) throw new Error(`${table.name} belongs to no root table`);
   return root;
 }
+
+/** The columns of a table that hold the key of its root row. */
+export const rootKeyIn = (table: RootTable | ChildTable): readonly string[] =>
+  table.kind === 'root' ? table.key : table.parentKey;
 
 /** Deletes the bridge rows of the entity, and the bridge rows of requests about it. */
 async function eraseTies(

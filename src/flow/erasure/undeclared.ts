@@ -13,7 +13,7 @@ import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
-import { executeNoted, noteChanged, type TouchedRows } from './tables.ts';
+import { executeNoted, noteChanged, rootKeyIn, type TouchedRows } from './tables.ts';
 import { containsAny, type ErasureSearch, tableId } from './target.ts';
 
 /** Rows per statement. */
@@ -49,12 +49,7 @@ export async function eraseFromUndeclared(
 
 function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] {
   const redaction = { forgotten, resource: root.resource };
-  const placesIn = (
-    of: RootTable | ChildTable,
-    key: readonly string[],
-    element: ListElement,
-    isEntity: boolean,
-  ): readonly JsonColumn[] =>
+  const placesIn = (of: RootTable | ChildTable, element: ListElement, isEntity: boolean): readonly JsonColumn[] =>
     jsonColumnsOf(of).flatMap((column) => {
       const redact = (value: unknown): unknown => {
         if (element.of === 'json') return redactElement(value, redaction);
@@ -64,21 +59,23 @@ function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] 
       const where = sql<boolean>`t.attribute = ${column}`;
       const values = of.changes?.digested.includes(column) ? [] : ['from_value', 'to_value'];
       return [
-        { table: of.name, column, type: 'jsonb', where: sql<boolean>`true`, owner: { root, key }, redact },
+        {
+          table: of.name,
+          column,
+          type: 'jsonb',
+          where: sql<boolean>`true`,
+          owner: { root, key: rootKeyIn(of) },
+          redact,
+        },
         ...values.flatMap((value) =>
           of.changes ? { table: of.changes.name, column: value, type: 'text' as const, where, redact } : [],
         ),
       ];
     });
   return [
-    ...placesIn(root, root.key, { of: 'object', fields: root.resource.fields, key: root.key }, true),
+    ...placesIn(root, { of: 'object', fields: root.resource.fields, key: root.key }, true),
     ...root.children.flatMap((list) =>
-      placesIn(
-        list,
-        list.parentKey,
-        list.element,
-        list.element.of === 'object' && list.element.observation !== undefined,
-      ),
+      placesIn(list, list.element, list.element.of === 'object' && list.element.observation !== undefined),
     ),
   ];
 }
