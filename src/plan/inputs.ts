@@ -77,23 +77,23 @@ async function* complete(sync: InputsOf, [first, ...others]: readonly Inputs[]):
   const problems = new Problems();
   let count = 0;
   let block: Input[] = [];
-  for await (const rows of first ? first.blocks() : [[EMPTY]])
-    for (const row of rows) {
-      const before = count;
-      count += size;
-      if (count > MOST_INPUTS) continue;
+  for await (const rows of first ? first.blocks() : [[EMPTY]]) {
+    const before = count;
+    count += rows.length * size;
+    if (count > MOST_INPUTS) continue;
+    for (const [rowAt, row] of rows.entries())
       for (const [at, other] of inner.entries()) {
         const input = other === EMPTY ? row : both(row, other);
         problems.catch(
           () => reader.assertComplete(input.fields),
-          ({ message }) => `input ${before + at + 1}: ${message}`,
+          ({ message }) => `input ${before + rowAt * size + at + 1}: ${message}`,
         );
         block.push(input);
         if (block.length < BLOCK) continue;
         if (!problems.some) yield block;
         block = [];
       }
-    }
+  }
   if (count > MOST_INPUTS) {
     throw new UsageError(`${sync.name}: for_each makes ${count} inputs; at most ${MOST_INPUTS} are allowed`, {
       next: 'Split them into several syncs; nothing was sent.',

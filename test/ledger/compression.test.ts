@@ -37,8 +37,11 @@ describe('a body', () => {
 
   it.each([300, 200_000, 3_000_000])('of %i bytes that an earlier version compressed comes back', async (size) => {
     for (const body of [text(size), randomBytes(size)]) {
-      expect(await decompressBody(gzipSync(body, { level: 1 }), 'gzip')).toEqual(body);
-      expect(await decompressBody(zstdCompressSync(body), 'zstd')).toEqual(body);
+      for (const [bytes, encoding] of [
+        [gzipSync(body, { level: 1 }), 'gzip'],
+        [zstdCompressSync(body), 'zstd'],
+      ] as const)
+        expect(Buffer.from((await decompressBody(bytes, encoding)) ?? []).equals(body)).toBe(true);
     }
   });
 
