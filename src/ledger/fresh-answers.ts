@@ -70,18 +70,20 @@ const isServed = sql<boolean>`${newestOf(sql`a.unreadable`)} is false`;
 /**
  * Returns the newest stored answer to each of these requests within its range of receipt times, over all syncs, by
  * request key. Empty and "no such entity" answers count as bought, the latter unless `withMissing` is false. If the
- * newest answer of a request is unreadable, it has none, since an older answer cannot replace it.
+ * newest answer of a request is unreadable, it has none, since an older answer cannot replace it. With the id of an answer
+ * as `horizon`, newer answers do not count.
  */
 export async function freshAnswersByKey(
   ops: Ops,
   asked: readonly RequestWithin[],
-  { withMissing = true }: { readonly withMissing?: boolean } = {},
+  { withMissing = true, horizon }: { readonly withMissing?: boolean; readonly horizon?: string | undefined } = {},
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const some of inBatches(asked, ROWS_PER_STATEMENT)) {
     const rows = await answersWithin(ops, some)
       .select(['t.request_key', newestOf(sql<string>`a.id`).as('id')])
       .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
+      .$if(horizon !== undefined, (query) => query.where('a.id', '<=', horizon ?? null))
       .having(isServed)
       .execute();
     for (const { request_key: key, id } of rows) if (id !== null) found.set(key, id);

@@ -286,6 +286,40 @@ describe('a run of a saved plan', () => {
     expect([code, scene.arrived().length]).toEqual([0, 3]);
   });
 
+  it.each([{ limit: [] }, { limit: ['--limit', '3'] }])(
+    'serves a sync whose answers an earlier sync of the plan buys again ($limit)',
+    async ({ limit }) => {
+      const aged = GROUPS.replace(' }\n', ', max_age: 1d }\n').replace('groups:', 'aged:');
+      const scene = await setUp(`${GROUPS}${aged}`);
+      expect((await scene.run('sync', 'aged')).code).toBe(0);
+      scene.arrived();
+      await writeFile(scene.file('groups.txt'), '1001\n1002\n1003\n1004\n');
+      await scene.save(...limit);
+      const { code, out } = await scene.apply();
+      expect({ code, out }).toMatchObject({ code: 0 });
+      const groups = scene.arrived().map(({ body }) => (body as { group: string }).group);
+      expect(groups.toSorted()).toEqual(['1001', '1002', '1003', '1004']);
+    },
+  );
+
+  it('serves the parts of a full answer that an earlier sync of the plan buys', async () => {
+    const filings = `endpoint: sec.search.companies
+    for_each: { forms: ["10-K"] }
+    request: { count: 5 }
+`;
+    const split = '    split_by: { location_codes: [CA, NY, TX] }\n';
+    const scene = await setUp(`  first:\n    ${filings}`);
+    expect((await scene.run('sync')).code).toBe(0);
+    await scene.write(`  first:\n    ${filings}${split}  second:\n    ${filings}${split}    max_age: 1d\n`);
+    scene.arrived();
+    await scene.save();
+    const { code, out } = await scene.apply();
+    expect({ code, out }).toMatchObject({ code: 0 });
+    const bodies = scene.arrived().map(({ body }) => canonicalJson(body));
+    expect(bodies.length).toBeGreaterThan(3);
+    expect(new Set(bodies).size).toBe(bodies.length);
+  });
+
   it('with a limit sends a request of two syncs once', async () => {
     const groups = 'endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, max_age: 1d';
     const scene = await setUp(`  a: { ${groups} }\n  b: { ${groups} }\n`);

@@ -1,7 +1,12 @@
 /** Decides which requests stored answers serve, also answers about the same entity under another name. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
-import { freshAnswersByKey, type ReceiptRange, receivedWithin } from '../../ledger/fresh-answers.ts';
+import {
+  freshAnswersByKey,
+  type ReceiptRange,
+  receivedWithin,
+  type RequestWithin,
+} from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type AnswerAvailability, type LedgerRequest, recordFresh } from '../../ledger/requests.ts';
 import { repeatedlyUnreadable } from '../../ledger/failures/repeatedly-unreadable.ts';
@@ -20,6 +25,8 @@ interface Ages {
   readonly maxAgeOf: MaxAgeOf;
   readonly now: Date;
   readonly invokedAt?: Date | undefined;
+  /** The id of an answer: only answers up to it serve. */
+  readonly horizon?: string | undefined;
 }
 
 /**
@@ -31,20 +38,36 @@ export async function freshFor(
   ops: Ops,
   endpoint: Endpoint,
   tasks: readonly Task[],
-  { maxAgeOf, now, invokedAt }: Ages,
+  { maxAgeOf, now, invokedAt, horizon }: Ages,
 ): Promise<AnswerAvailability> {
   const aged = tasks.flatMap(({ requestKey, request, input }) => {
     const age = maxAgeOf(input);
     return age ? [{ requestKey, request, age, ...receivedWithin(age, now) }] : [];
   });
-  const fresh = await freshAnswers(ops, endpoint, aged);
+  const known = await freshAnswers(ops, endpoint, aged);
+  const fresh = horizon === undefined ? known : await upToHorizon(ops, known, aged, horizon);
   const unserved = aged.filter(({ requestKey }) => !fresh.has(requestKey));
   const failing = await repeatedlyUnreadable(ops, unserved);
-  if (invokedAt) {
+  if (invokedAt && horizon === undefined) {
     const rest = unserved.filter(({ requestKey }) => !failing.has(requestKey));
     for (const [key, answerId] of await unreadableAfter(ops, rest, invokedAt)) fresh.set(key, answerId);
   }
   return { fresh, failing };
+}
+
+/** Replaces answers after the horizon by the newest one to the same request up to it, if there is one. */
+export async function upToHorizon(
+  ops: Ops,
+  fresh: ReadonlyMap<string, string>,
+  requests: readonly RequestWithin[],
+  horizon: string,
+): Promise<Map<string, string>> {
+  const isNewer = (id: string | undefined): boolean => id !== undefined && BigInt(id) > BigInt(horizon);
+  const replaced = requests.filter(({ requestKey }) => isNewer(fresh.get(requestKey)));
+  return new Map([
+    ...[...fresh].filter(([, id]) => !isNewer(id)),
+    ...(await freshAnswersByKey(ops, replaced, { horizon })),
+  ]);
 }
 
 /** Returns the answers that serve these requests, by request key: to the same request, otherwise about the same entity. */

@@ -50,8 +50,13 @@ export interface PendingQuestion extends QuotedQuestion {
 /** Returns the questions of a part of a plan that need requests, each with the expected requests. */
 export type Forecast = (plan: PlanToAsk) => Promise<readonly PendingQuestion[]>;
 
-/** Opens the forecast of a sync, which the parts of its plan share. */
-export async function openForecast(ops: Ops, definition: SyncDefinition, now: Date): Promise<Forecast> {
+/** Opens the forecast of a sync, which the parts of its plan share. Answers after the `horizon` serve no parts. */
+export async function openForecast(
+  ops: Ops,
+  definition: SyncDefinition,
+  now: Date,
+  horizon?: string,
+): Promise<Forecast> {
   const { endpoint } = definition;
   const mayLead = endpoint.paging.by === 'count' || endpoint.paging.by === 'window';
   const splitter = mayLead ? await openSplitter(ops, definition) : undefined;
@@ -59,7 +64,7 @@ export async function openForecast(ops: Ops, definition: SyncDefinition, now: Da
   return async (plan) => {
     const tasks = plan.tasks.filter(({ requestKey }) => !plan.givenUp.has(requestKey) && !plan.failing.has(requestKey));
     const roots = tasks.map((task): Root => ({ task, open: [] }));
-    if (splitter) await follow({ ops, definition, plan, now, splitter }, roots);
+    if (splitter) await follow({ ops, definition, plan, now, horizon, splitter }, roots);
     else for (const { task, open } of roots) if (!plan.fresh.has(task.requestKey)) open.push(task.request);
     const pending = roots.filter(({ open }) => open.length > 0);
     const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
@@ -84,12 +89,13 @@ interface Following {
   readonly definition: SyncDefinition;
   readonly plan: PlanToAsk;
   readonly now: Date;
+  readonly horizon: string | undefined;
   readonly splitter: Splitter;
 }
 
 /** Finds the requests to send, in the order of a run: first load all stored answers, then decide planned requests. */
 async function follow(context: Following, roots: readonly Root[]): Promise<void> {
-  const { ops, definition, plan, now, splitter } = context;
+  const { ops, definition, plan, now, horizon, splitter } = context;
   const fresh = new Map(plan.fresh);
   const seen = new Set(roots.map(({ task }) => task.requestKey));
   let stored: Node[] = [];
@@ -101,7 +107,7 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
     const tasks = parts
       .map((part) => partOf(definition, task, part, depth))
       .filter(({ requestKey }) => !seen.has(requestKey));
-    const answers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf: plan.maxAgeOf, now });
+    const answers = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf: plan.maxAgeOf, now, horizon });
     for (const [key, id] of answers.fresh) fresh.set(key, id);
     for (const { requestKey } of tasks) seen.add(requestKey);
     enter(tasks.filter(({ requestKey }) => !answers.failing.has(requestKey)).map((part) => ({ task: part, root })));

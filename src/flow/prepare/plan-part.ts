@@ -24,6 +24,8 @@ export interface PlanPart {
   /** Number of requests left out because of the limit; absent without a limit. */
   readonly leftOut?: number;
   readonly maxAgeOf: MaxAgeOf;
+  /** What held when a saved plan was compared; absent for a plan that is made now. */
+  readonly atHorizon?: Pick<PlanPart, 'fresh' | 'givenUp' | 'failing'>;
 }
 
 export interface PartContext {

@@ -68,9 +68,9 @@ export async function planSync(
   const failedRuns = options.failed ? await repeatedRuns(ops, definition, options) : undefined;
   const context = { options, watermarks, failedRuns, maxAgeOf, now, today: dayOf(now) };
   const planned = options.failed ? failedParts : planParts;
-  const { limit, horizon } = options;
+  const { limit } = options;
   const all = (ops: Ops) => planned(ops, definition, inputs, context);
-  return { maxAgeOf, parts: limit === undefined ? all : (ops) => limitParts(all(ops), limit, horizon) };
+  return { maxAgeOf, parts: limit === undefined ? all : (ops) => limitParts(all(ops), limit) };
 }
 
 async function* planParts(
@@ -91,16 +91,19 @@ async function* planParts(
     const planned = tasks.filter(
       ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
     );
-    const stored = await freshFor(ops, definition.endpoint, planned, { maxAgeOf, now, invokedAt: options.invokedAt });
-    const fresh = new Map([
-      ...(options.refresh ? [] : await freshAnswersByKey(ops, readSince, { withMissing: false })),
-      ...stored.fresh,
-    ]);
+    const servedAt = async (horizon?: string) => {
+      const { invokedAt } = options;
+      const stored = await freshFor(ops, definition.endpoint, planned, { maxAgeOf, now, invokedAt, horizon });
+      const fresh = new Map([
+        ...(options.refresh ? [] : await freshAnswersByKey(ops, readSince, { withMissing: false, horizon })),
+        ...stored.fresh,
+      ]);
+      return { fresh, givenUp: givenUpRequests(planned, lost, fresh), failing: stored.failing };
+    };
     yield {
       tasks: planned,
-      fresh,
-      givenUp: givenUpRequests(planned, lost, fresh),
-      failing: stored.failing,
+      ...(await servedAt()),
+      ...(options.horizon !== undefined && { atHorizon: await servedAt(options.horizon) }),
       covered,
       reliedInputs,
       forgotten: tasks.length - planned.length,

@@ -13,6 +13,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { openForecast } from '../forecast/pending.ts';
 import { PlannedRequests } from '../forecast/planned-requests.ts';
 import { assertSameRequests, type ExpectedPlan } from '../saved-plan/expected-plan.ts';
+import type { PlanPart } from './plan-part.ts';
 import type { SyncPlan } from './plan-sync.ts';
 
 export interface RecordedPlan {
@@ -48,7 +49,7 @@ export async function recordPlan(
   await allowSilence(ops);
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals();
-  const planned = expected && new PlannedRequests(definition, expected.horizon);
+  const compare = expected && (await openComparison(ops, definition, now, expected));
   const chunks = chunkSize === undefined ? undefined : new ChunkPlan(chunkSize);
   const reliedInputs: RequestBody[] = [];
   let [covered, forgotten, leftOut] = [0, 0, 0];
@@ -61,7 +62,7 @@ export async function recordPlan(
       for (const input of part.reliedInputs) reliedInputs.push(input);
       const pending = await forecast(part);
       for (const question of pending) totals.add(question);
-      planned?.add(part, pending);
+      await compare?.add(part);
       await recording;
       // The next part is planned while the database executes this statement.
       recording = planRequests(ops, run, part.tasks, {
@@ -76,9 +77,22 @@ export async function recordPlan(
     // If this statement failed, its error is the cause of the others in the transaction, so it is the one to throw.
     await recording;
   }
-  if (expected && planned) assertSameRequests(expected, planned);
+  compare?.end();
   if (chunks && chunks.sizes.length > 0) await planChunks(ops, run.id, chunks.sizes);
   const quote = { requests: totals.openRequests, ...totals.points(prices) };
   await setPlanned(ops, run.id, { quote, covered });
   return { quote, covered, reliedInputs, forgotten, leftOut };
+}
+
+/** Compares the parts of a plan, as they were before this invocation bought answers, with the saved plan. */
+async function openComparison(ops: Ops, definition: SyncDefinition, now: Date, expected: ExpectedPlan) {
+  const planned = new PlannedRequests(definition);
+  const forecast = await openForecast(ops, definition, now, expected.horizon);
+  return {
+    add: async (part: PlanPart): Promise<void> => {
+      const before = { ...part, ...part.atHorizon };
+      planned.add(before, await forecast(before));
+    },
+    end: (): void => assertSameRequests(expected, planned),
+  };
 }
