@@ -110,7 +110,7 @@ async function quoteSync(
   for await (const part of parts(ops)) {
     requests += part.tasks.length;
     notSent += new Set([...part.givenUp, ...part.failing.keys()]).size;
-    covered += 'covered' in part ? part.covered : 0;
+    covered += 'covered' in part ? part.covered.length : 0;
     const pending = await forecast(part);
     pending.forEach((question) => totals.add(question));
     planned.add(part, pending);

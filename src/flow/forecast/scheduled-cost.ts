@@ -125,7 +125,8 @@ async function questionGroups({ warehouse, definition, now }: CostContext): Prom
       const answeredMs = at === undefined ? (relied.has(canonicalJson(input)) ? 0 : undefined) : minuteOf(at);
       add(1, ageLimitOf(definition, maxAgeOf(input)?.maxAgeMs), answeredMs);
     }
-    if (part.covered > 0) add(part.covered, ageLimitOf(definition, definition.maxAgeMs), minuteOf(now));
+    for (const { input, asOf } of part.covered)
+      add(1, ageLimitOf(definition, maxAgeOf(input)?.maxAgeMs), minuteOf(new Date(asOf)));
   }
   return [...groups.values()];
 }

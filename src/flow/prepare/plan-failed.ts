@@ -67,7 +67,7 @@ export async function* failedParts(
     const { fresh } = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now, invokedAt: options.invokedAt });
     const forgotten = failed.length - tasks.length;
     // Requests that no other run would send again, because their answers were lost or unreadable, are sent too.
-    yield { tasks, fresh, givenUp: new Set(), failing: new Map(), covered: 0, reliedInputs: [], forgotten, maxAgeOf };
+    yield { tasks, fresh, givenUp: new Set(), failing: new Map(), covered: [], reliedInputs: [], forgotten, maxAgeOf };
   }
 }
 

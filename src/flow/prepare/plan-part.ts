@@ -15,8 +15,8 @@ export interface PlanPart {
   readonly givenUp: ReadonlySet<string>;
   /** Requests that are not sent now because their last answers were unreadable, by request key. */
   readonly failing: ReadonlyMap<string, RepeatedlyUnreadable>;
-  /** Number of inputs whose complete window was requested within `max_age`, so they need no request. */
-  readonly covered: number;
+  /** Inputs whose complete window was requested within `max_age`, so they need no request, each with the time of that. */
+  readonly covered: readonly { readonly input: RequestBody; readonly asOf: string }[];
   /** Inputs whose windows an earlier run requested at least partly, so they rely on its answers. */
   readonly reliedInputs: readonly RequestBody[];
   /** Number of requests left out because they name a forgotten entity. */

@@ -129,12 +129,12 @@ function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: 
   const tasks: Task[] = [];
   const readSince: ({ readonly requestKey: string } & ReceiptRange)[] = [];
   const reliedInputs: RequestBody[] = [];
-  let covered = 0;
+  const covered: { input: RequestBody; asOf: string }[] = [];
   for (const { fields: input } of inputs) {
     if (!context.isFirst(input)) continue;
-    const { isRelied, isCovered: isDone, retried, rest } = tasksOfInput(definition, input, context);
+    const { isRelied, coveredAsOf, retried, rest } = tasksOfInput(definition, input, context);
     if (isRelied) reliedInputs.push(input);
-    if (isDone) covered += 1;
+    if (coveredAsOf !== undefined) covered.push({ input, asOf: coveredAsOf });
     // A slice that was read since, for example by a replay, is not requested again. Status 412 says nothing about a slice.
     for (const { task, asOf } of retried)
       readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(context.now) });
@@ -147,8 +147,8 @@ function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: 
 interface InputTasks extends ReturnType<typeof withoutOverlap> {
   /** The input relies on answers of earlier runs. */
   readonly isRelied: boolean;
-  /** Nothing is requested for the input. */
-  readonly isCovered: boolean;
+  /** When the window was requested, if nothing is requested for the input now. */
+  readonly coveredAsOf: string | undefined;
 }
 
 /** Returns what a run requests for one input: what is new since its watermark, and unreadable slices. */
@@ -176,7 +176,7 @@ export function tasksOfInput(
   const windows = isDone ? [] : planTasks(definition, [input], facts);
   return {
     isRelied: relied !== undefined,
-    isCovered: isDone && unread.length === 0,
+    coveredAsOf: isDone && unread.length === 0 ? relied.asOf : undefined,
     ...withoutOverlap(definition, unread, windows),
   };
 }

@@ -56,7 +56,7 @@ export async function recordPlan(
   let recording: Promise<unknown> = Promise.resolve();
   try {
     for await (const part of plan.parts(ops)) {
-      covered += part.covered;
+      covered += part.covered.length;
       forgotten += part.forgotten;
       leftOut += part.leftOut ?? 0;
       for (const input of part.reliedInputs) reliedInputs.push(input);

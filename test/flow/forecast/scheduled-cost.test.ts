@@ -79,6 +79,17 @@ describe('the cost of a month', () => {
     expect(cost.firings).toBe(firings.length);
   });
 
+  it('of a window that was read today includes the firing of tomorrow', async () => {
+    const scene = await sceneIn(await open(), { start: '2026-03-06T05:00:00Z' });
+    const yaml = config(
+      '  filings: { endpoint: sec.search.companies, schedule: "0 5 * * *", max_age: 30d, request: { count: 100 }, window: { from: 2026-02-20 } }\n',
+    );
+    await scene.sync(yaml);
+    scene.clock.advance(8 * 3_600_000);
+    const [cost] = await costsOf(scene, await configOf(yaml, scene.sandbox.url));
+    expect(cost?.firings[0]).toMatchObject({ at: new Date('2026-03-07T05:00:00Z'), questions: 1 });
+  });
+
   it('of a sync that nothing fires is one run, and a child without a schedule follows its parents', async () => {
     const scene = await sceneIn(await open());
     const child = '  users: { endpoint: microblog.user, after: [groups], for_each: { user: [u1] } }\n';
