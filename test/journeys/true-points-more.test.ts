@@ -345,6 +345,32 @@ describe('points', () => {
 describe('points of several processes on one warehouse', () => {
   const open = postgresWarehouses();
 
+  it('of a killed run count against a limit per day at their charge in the command that continues it', async () => {
+    const service = await pricedService({ price: (nth) => (nth <= 4 ? 10 : 1) });
+    const warehouse = await open();
+    const budget = '{ per_day: 80 }';
+    await spend(service, warehouse, { budget, inputs: 4 });
+    service.clock.advance(1000);
+    // The first statements that store answers are those of readings of the log.
+    const dying = dyingAt(warehouse, { when: 'before', statement: STEP.store, nth: 2 });
+    await expect(spend(service, dying.warehouse, { budget, inputs: 60, inFlight: 3 })).rejects.toThrow(/^died/);
+    expect(service.spent()).toBe(43);
+    await expireLeases(warehouse);
+    // As time would.
+    await select(
+      warehouse,
+      "update sluice_ops.spending set updated_at = updated_at - interval '1 minute' returning name",
+    );
+    service.clock.advance(1000);
+
+    const { summary } = await spend(service, warehouse, { budget, inputs: 60, inFlight: 3 });
+
+    expect(only(summary)).toMatchObject({ exitCode: 6, continued: true });
+    expect(service.spent()).toBeLessThanOrEqual(80);
+    // The killed process had reserved 10 points for each of its calls.
+    expect(service.spent()).toBeGreaterThan(75);
+  });
+
   it('hold a day’s limit, but for what is in flight', async () => {
     const service = await pricedService({ price: TEN });
     const warehouse = await open();

@@ -49,8 +49,8 @@ export async function invocationBudget(
   const limitsOfPeriods = openPeriodLimits(warehouse, periodLimits({ perDay, perMonth }), effects.now);
   const balance = keep === undefined ? undefined : openBalanceLimit(warehouse, keep, effects);
   if (!limitsOfPeriods && !balance) return own;
-  const limitsNow = async (isGone: boolean): Promise<readonly SharedLimit[]> => [
-    ...((await limitsOfPeriods?.(isGone)) ?? []),
+  const limitsNow: LimitsNow = async (isGone, ownLease) => [
+    ...((await limitsOfPeriods?.(isGone, ownLease)) ?? []),
     ...((await balance?.limits(isGone)) ?? []),
   ];
   await retryTransient(() => limitsNow(false), effects);
@@ -58,8 +58,8 @@ export async function invocationBudget(
   return bothBudgets(own, { ...shared, ...(balance && { balance }) });
 }
 
-/** Returns the current limits; `isGone` reports that a counter row was missing. */
-type LimitsNow = (isGone: boolean) => Promise<readonly SharedLimit[]>;
+/** See `openSharedBudget`. */
+type LimitsNow = Parameters<typeof openSharedBudget>[1];
 
 /** Counters that this process has used, by connection. */
 const usedCounters = new WeakMap<Warehouse['db'], Set<string>>();
@@ -85,12 +85,17 @@ function openPeriodLimits(
 ): LimitsNow | undefined {
   if (periods.length === 0) return undefined;
   let entered: ReadonlySet<string> = new Set();
-  return async (isGone) => {
+  return async (isGone, ownLease) => {
     const at = now();
     const current = periods.map((limit) => ({ ...limit, period: periodAt(at, limit.length, limit.tag) }));
     for (const { period } of current)
       if (isGone || !entered.has(periodCounter(period)))
-        await ensurePeriodCounter(warehouse, period, warehouse.kind === 'embedded' && isFirstUse(warehouse, period));
+        await ensurePeriodCounter(
+          warehouse,
+          period,
+          warehouse.kind === 'embedded' && isFirstUse(warehouse, period),
+          ownLease,
+        );
     entered = new Set(current.map(({ period }) => periodCounter(period)));
     return current.map(({ what, points, period }) => ({ what, points, counter: periodCounter(period), baseline: 0 }));
   };

@@ -31,9 +31,9 @@ export interface MeteredBudget extends BudgetGuard {
   readonly countsEarlier: boolean;
   /**
    * Counts what earlier requests cost in addition, once the ledger has it, in the limits that count those too: `points` for
-   * the requests of this sync.
+   * the requests of this sync. If no run but that of `ownLease` is active, what its dead holder reserved no longer counts.
    */
-  readonly addEarlier: (points: number) => Promise<void>;
+  readonly addEarlier: (points: number, ownLease?: string) => Promise<void>;
   /** Returns the limit with the smallest remainder for each run; undefined without limits. */
   readonly tightest: () => Promise<Limit | undefined>;
   /** Absent if no points of the account must be kept. */
@@ -89,9 +89,9 @@ export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): Metere
     await second.add(points);
   },
   countsEarlier: first.countsEarlier || second.countsEarlier,
-  addEarlier: async (points) => {
-    await first.addEarlier(points);
-    await second.addEarlier(points);
+  addEarlier: async (points, ownLease) => {
+    await first.addEarlier(points, ownLease);
+    await second.addEarlier(points, ownLease);
   },
   tightest: async () => tightestOf([await first.tightest(), await second.tightest()].filter((it) => it !== undefined)),
   ...((first.balance ?? second.balance) && { balance: first.balance ?? second.balance }),

@@ -95,15 +95,15 @@ async function reserveOn(
 
 /**
  * Creates a guard for shared limits. `limitsFor` returns the current limits and ensures that their rows exist; `isGone`
- * reports that a row was missing.
+ * reports that a row was missing, or is to be compared with the ledger; `ownLease` is passed to that comparison.
  */
 export function openSharedBudget(
   { db, ops }: OpsSchema,
-  limitsFor: (isGone: boolean) => Promise<readonly SharedLimit[]>,
+  limitsFor: (isGone: boolean, ownLease?: string) => Promise<readonly SharedLimit[]>,
   persist: Persist,
 ): MeteredBudget {
   const spending = sql.id(ops, 'spending');
-  const limitsNow = (isGone: boolean) => persist(() => limitsFor(isGone));
+  const limitsNow = (isGone: boolean, ownLease?: string) => persist(() => limitsFor(isGone, ownLease));
 
   // Lock rows in order of their names, to avoid deadlocks.
   const change = async (limits: readonly SharedLimit[], points: number): Promise<void> => {
@@ -186,7 +186,7 @@ export function openSharedBudget(
     },
     countsEarlier: true,
     // The rows of a period become at least what the ledger has.
-    addEarlier: async () => void (await limitsNow(true)),
+    addEarlier: async (_, ownLease) => void (await limitsNow(true, ownLease)),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The rows of `spending`, which count what all processes spent or reserved: created, corrected by the ledger, and deleted. */
 import { sql } from 'kysely';
+import { CHUNK_LEASES, syncLease } from '../../ledger/lease.ts';
 import { unconfirmedPoints } from '../../ledger/log-costs.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -12,24 +13,29 @@ const SETTLED_AFTER = sql`interval '1 second'`;
 
 /**
  * Ensures that the counter of a period exists and agrees with the ledger. If other processes may be running, the ledger
- * may lack their calls, so the counter is at least the ledger's sum. `sole` means that there are none.
+ * may lack their calls, so the counter is at least the ledger's sum. `sole` means that there are none. No points may be
+ * reserved under the lease `ownLease` at that time.
  */
 export async function ensurePeriodCounter(
   { db, ops }: OpsSchema,
   period: SpendingPeriod,
   sole: boolean,
+  ownLease = '',
 ): Promise<void> {
   const spending = sql.id(ops, 'spending');
   // A request sent by a clock that was ahead counts in its own period.
   const { points, at } = await spentSince({ db, ops }, period.from, period);
   await sql`
     insert into ${spending} as counted (name, points, updated_at) values (${periodCounter(period)}, ${points}::numeric, clock_timestamp())
-    on conflict (name) do update set updated_at = clock_timestamp(), points = case
-      when ${sole} then excluded.points
-      when counted.updated_at < ${at}::timestamptz - ${SETTLED_AFTER} and not exists (
-        select from ${sql.id(ops, 'leases')} where starts_with(name, 'sync:') and expires_at >= clock_timestamp()
-      ) then excluded.points
-      else greatest(counted.points, excluded.points) end`.execute(db);
+    on conflict (name) do update set (points, updated_at) = (
+      select corrected, case when corrected = counted.points then counted.updated_at else clock_timestamp() end
+      from (select case
+        when ${sole} then excluded.points
+        when counted.updated_at < ${at}::timestamptz - ${SETTLED_AFTER} and not exists (
+          select from ${sql.id(ops, 'leases')} where expires_at >= clock_timestamp() and name <> ${ownLease}
+            and (starts_with(name, ${syncLease('')}) or starts_with(name, ${CHUNK_LEASES}))
+        ) then excluded.points
+        else greatest(counted.points, excluded.points) end as corrected) as counter)`.execute(db);
 }
 
 /** A counter without end; limits are relative to its current value. Processes that know different balances share it. */

@@ -19,6 +19,8 @@ export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
   readonly logReader: Pick<RequestLogReader, keyof RequestLogReader>;
   /** The prices at the start. */
   readonly prices: PriceBook;
+  /** The lease of the run, if an earlier holder may have left points reserved; absent for a chunk, whose run has other workers. */
+  readonly inheritedLease?: string | undefined;
   /** Most concurrent calls of the token. */
   readonly inFlight: number;
   /** Buys even while the balance is unknown. */
@@ -141,11 +143,13 @@ export class TruePointsMeter implements PointsMeter {
    * risen, and none would learn the price.
    */
   async #confirmEarlier(signal: AbortSignal): Promise<void> {
-    const { budget, logReader } = this.#it;
+    const { budget, logReader, inheritedLease } = this.#it;
     const found = await logReader.confirmEarlier(this.#isProbing(), signal);
+    if (!found && inheritedLease === undefined) return;
+    await budget.add(found?.points ?? 0);
+    // No call of this run has reserved points yet.
+    await budget.addEarlier(found?.excess ?? 0, inheritedLease);
     if (!found) return;
-    await budget.add(found.points);
-    await budget.addEarlier(found.excess);
     this.#prices = await logReader.prices();
     await this.#learnBalance();
   }

@@ -159,7 +159,7 @@ async function meterFor(
   reading: Omit<LogReadContext, 'budget'>,
 ): Promise<PointsMeter | undefined> {
   const { config, effects, logPosition } = invocation;
-  const { definition, budget, prices } = segment;
+  const { definition, run, lease, lost, budget, prices } = segment;
   if (definition.endpoint.paging.by === 'cursor') return undefined;
   if (!budget.balance && (await budget.tightest()) === undefined) return undefined;
   const logReader = new RequestLogReader({
@@ -172,7 +172,9 @@ async function meterFor(
   });
   const mayIgnoreBalance = config.budget.unknownBalance === 'spend';
   const inFlight = inFlightOf(invocation, segment);
-  return new TruePointsMeter({ ...effects, budget, logReader, prices, inFlight, mayIgnoreBalance });
+  const isInherited = run.chunk === undefined && (run.continued || lost.length > 0);
+  const inheritedLease = isInherited ? lease.name : undefined;
+  return new TruePointsMeter({ ...effects, budget, logReader, prices, inFlight, mayIgnoreBalance, inheritedLease });
 }
 
 /** Returns the notice about an answer with more items than requested; undefined for any other answer. */
