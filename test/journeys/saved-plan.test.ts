@@ -58,6 +58,8 @@ ${text}`,
     later: (ms: number): void => {
       laterMs += ms;
     },
+    /** The cost of all requests, also of those that read the log. */
+    spent: () => sandbox.requests().reduce((sum, { cost }) => sum + cost, 0),
     /** Paid requests that arrived since this was last called. */
     arrived: () => {
       const all = sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
@@ -353,6 +355,17 @@ describe('a run of a saved plan', () => {
     expect(code).toBe(6);
     expect(sent.reduce((sum, { cost }) => sum + cost, 0)).toBeLessThanOrEqual(3);
     expect(out).toContain('the most of the saved plan is 3 points');
+  });
+
+  it('stays within its points if reading the log costs points too, and leaves the rest planned', async () => {
+    const scene = await setUp(`${GROUPS}prices: { token.requests: 1 }\n`, 'postgres', {
+      prices: { 'token.requests': { points: 1 } },
+    });
+    const { saved } = JSON.parse(await scene.save('--json')) as { saved: { most: number } };
+    const { code, out } = await scene.apply();
+    expect([code, saved.most]).toEqual([6, 3]);
+    expect(out).toContain('the most of the saved plan is 3 points');
+    expect(scene.spent()).toBeLessThanOrEqual(saved.most + 1);
   });
 
   it('with a limit is a sample, so it changes no alert', async () => {
