@@ -197,12 +197,8 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
 }
 
 /** Requeues jobs that were given up; see `Jobs`. */
-async function redriveDead(
-  boss: PgBoss,
-  database: JobsDatabase,
-  syncs: readonly string[],
-): Promise<readonly JobData[]> {
-  const put: JobData[] = [];
+async function redriveDead(boss: PgBoss, database: JobsDatabase, syncs: readonly string[]): Promise<readonly string[]> {
+  const requeued = new Set<string>();
   const dead =
     syncs.length > 0 ? await boss.findJobs('dead', { queued: true }) : (await deadJobs(database)).toReversed();
   for (const { id, data } of dead) {
@@ -213,9 +209,9 @@ async function redriveDead(
       // A chunk's run may be over, so the sync is enqueued and continues whatever is left.
       await enqueue(boss, tx, [{ queue: 'sync', data: syncJob(job.sync) }]);
     });
-    put.push(job);
+    requeued.add(job.sync);
   }
-  return put;
+  return [...requeued];
 }
 
 const later = (data: JobData): NewJob => ({ queue: data.kind, data, afterSeconds: RETRY_HELD_SECONDS });

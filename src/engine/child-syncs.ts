@@ -4,7 +4,10 @@ import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
 import type { SchemaNames } from '../warehouse/connect/connect.ts';
 import { orderSyncs } from '../config/order.ts';
+import type { JobData } from './job.ts';
 import type { Tx } from './jobs.ts';
+import { FIRING } from './queues.ts';
+import { ROLE_LEASE_PREFIX } from './status.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
 /**
@@ -13,19 +16,39 @@ import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
  */
 const CLOCKS_APART_MS = 5_000;
 
-/** Returns the syncs with a waiting or active job, or a shared run with active chunks. */
-export async function busySyncs(db: Tx, { schema, ops }: SchemaNames): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ sync: string }>`
-    select distinct data ->> 'sync' as sync from ${sql.id(jobsSchema(schema), 'job')}
+/** Prefix of the leases of living schedulers. */
+const SCHEDULER_LEASES = `${ROLE_LEASE_PREFIX}schedule:`;
+
+interface BusySync {
+  readonly sync: string;
+  /** The firing that its job serves. */
+  readonly firing: string | null;
+}
+
+async function busyWith(db: Tx, { schema, ops }: SchemaNames): Promise<readonly BusySync[]> {
+  const { rows } = await sql<BusySync>`
+    select data ->> 'sync' as sync, data ->> 'firing' as firing from ${sql.id(jobsSchema(schema), 'job')}
     where name in ('sync', 'chunk') and state in ('created', 'retry', 'active')
     union
-    select r.sync from ${sql.id(ops, 'runs')} r join ${sql.id(ops, 'leases')} l on l.name = 'sync:' || r.sync
+    select data ->> 'sync', data ->> 'at' from ${sql.id(jobsSchema(schema), 'job')}
+    where name = ${FIRING} and state in ('created', 'retry', 'active') and start_after <= clock_timestamp()
+      and exists (select from ${sql.id(ops, 'leases')}
+        where starts_with(name, ${SCHEDULER_LEASES}) and expires_at >= clock_timestamp())
+    union
+    select r.sync, null from ${sql.id(ops, 'runs')} r join ${sql.id(ops, 'leases')} l on l.name = 'sync:' || r.sync
     where r.state = 'running' and l.holder = 'run/' || r.id and l.expires_at >= clock_timestamp()`.execute(db);
-  return new Set(rows.map(({ sync }) => sync));
+  return rows;
 }
 
 /**
- * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle and not due, and their last
+ * Returns the syncs with a waiting or active job, with a shared run with active chunks, or whose schedule is due and will be fired by
+ * a living scheduler.
+ */
+export const busySyncs = async (db: Tx, schemas: SchemaNames): Promise<ReadonlySet<string>> =>
+  new Set((await busyWith(db, schemas)).map(({ sync }) => sync));
+
+/**
+ * Returns the unscheduled syncs that may start when a job of `parent` ends: all their parents are idle and not due, and their last
  * complete runs succeeded. A run of a part, such as a sample, does not count. With `onlyUnbegun`, syncs whose
  * runs started after the end of the parent are excluded, because another caller may have started them.
  */
@@ -33,13 +56,15 @@ export async function childrenToStart(
   tx: Tx,
   schemas: SchemaNames,
   syncs: readonly SyncDefinition[],
-  parent: string,
+  { sync: parent, firing }: Pick<JobData, 'sync' | 'firing'>,
   onlyUnbegun = false,
 ): Promise<readonly string[]> {
   const children = syncs.filter(({ schedule, after }) => schedule === undefined && after.includes(parent));
   if (children.length === 0) return [];
-  const busy = await busySyncs(tx, schemas);
-  const due = dueSyncs(syncs, parent, busy);
+  const atWork = await busyWith(tx, schemas);
+  const busy = new Set(atWork.map(({ sync }) => sync));
+  const together = new Set(atWork.filter((it) => it.firing === firing).map(({ sync }) => sync));
+  const due = dueSyncs(syncs, parent, (it) => (it.schedule === undefined ? busy : together).has(it.name));
   const { rows } = await sql<{ sync: string; startedAt: Date; endedAt: Date | null; well: boolean }>`
     select distinct on (sync) sync, started_at as "startedAt", ended_at as "endedAt",
       coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
@@ -57,20 +82,24 @@ export async function childrenToStart(
 }
 
 /**
- * Returns the syncs that will start, directly or through others, because `parent` ends or another sync without a schedule
- * does. They have no job yet, and their last runs belong to an earlier firing: children that start now would read old
+ * Returns the syncs that will start, directly or through others, because `parent` ends or another sync that works for the same
+ * firing does. They have no job yet, and their last runs belong to an earlier firing: children that start now would read old
  * rows, and start again later. Syncs above `parent` are excluded: they are busy for the next firing.
  */
-function dueSyncs(syncs: readonly SyncDefinition[], parent: string, busy: ReadonlySet<string>): ReadonlySet<string> {
+function dueSyncs(
+  syncs: readonly SyncDefinition[],
+  parent: string,
+  isEnding: (sync: SyncDefinition) => boolean,
+): ReadonlySet<string> {
   const parentsFirst = orderSyncs(syncs);
   const above = new Set([parent]);
   for (const { name, after } of parentsFirst.toReversed()) if (above.has(name)) for (const it of after) above.add(it);
   const ending = new Set([parent]);
   const due = new Set<string>();
-  for (const { name, schedule, after } of parentsFirst) {
-    if (schedule !== undefined) continue;
-    if (after.some((it) => ending.has(it) || due.has(it))) due.add(name);
-    if (busy.has(name) && !above.has(name)) ending.add(name);
+  for (const sync of parentsFirst) {
+    const { name, schedule, after } = sync;
+    if (schedule === undefined && after.some((it) => ending.has(it) || due.has(it))) due.add(name);
+    if (isEnding(sync) && !above.has(name)) ending.add(name);
   }
   return due;
 }

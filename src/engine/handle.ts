@@ -52,7 +52,7 @@ export interface HandleContext {
 
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
 export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
-  const { config, warehouse, effects } = handling.invocation;
+  const { config } = handling.invocation;
   if (handling.signal.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return leftToOtherConfig(handling, data);
@@ -62,13 +62,10 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
   let job: JobData = data;
   try {
     if (data.kind === 'chunk') return await handleChunk(handling, definition, data);
-    const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
-    if (data.since !== undefined)
-      return doneBefore(handling, definition, data, newest) ?? (await handleSync(handling, definition, data));
-    const started = { ...data, since: newest.endKey };
-    await saveData(started);
-    job = started;
-    return await handleSync(handling, definition, started);
+    const next = await beginSync(handling, definition, data, saveData);
+    if ('as' in next) return next;
+    job = next;
+    return await handleSync(handling, definition, next);
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
@@ -76,6 +73,26 @@ export async function handle(handling: HandleContext, { data, saveData }: Active
     const { exitCode, message: because, next = null } = error;
     return follow(handling, job, { exitCode, state: undefined, because, next });
   }
+}
+
+/** Returns the job as its run begins, or its outcome if its work is done or has to wait for a parent. */
+async function beginSync(
+  handling: HandleContext,
+  definition: SyncDefinition,
+  data: SyncJob,
+  saveData: ActiveJob['saveData'],
+): Promise<SyncJob | JobOutcome> {
+  const { warehouse, effects } = handling.invocation;
+  const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
+  const parents = await busyParents(handling, definition);
+  // A run that began while a parent was busy lacks rows of the parent.
+  const done = parents.length > 0 && data.waited ? undefined : doneBefore(handling, definition, data, newest);
+  if (done) return done;
+  if (parents.length > 0) return waitFor(handling, parents, { ...data, since: newest.endKey, waited: true });
+  const { waited, since = newest.endKey, ...rest } = data;
+  const started = { ...rest, since };
+  if (waited || data.since === undefined) await saveData(started);
+  return started;
 }
 
 /** Postpones a job whose sync this config lacks, for a worker with another config, as in a rolling restart. */
@@ -97,7 +114,7 @@ function doneBefore(
   newest: NewestRun,
 ): JobOutcome | undefined {
   const { endKey, exitCode, byChunk, state, error } = newest;
-  if (exitCode === null || endKey === data.since) return undefined;
+  if (data.since === undefined || exitCode === null || endKey === data.since) return undefined;
   // If such a run was interrupted, a job must continue it.
   if (byChunk && !isTransient({ exitCode, state })) return leftToOthers(handling, data);
   reportHadEnded(handling, definition, newest);
@@ -115,29 +132,37 @@ function reportHadEnded({ onEvent }: HandleContext, { name: sync, endpoint }: Sy
  * The outcome of a job whose run another worker concludes and follows up. But that worker saw the sync
  * as busy until this job was settled, so this job starts the remaining children.
  */
-function leftToOthers({ invocation }: HandleContext, { sync }: JobData): JobOutcome {
-  return { as: 'done', follows: (tx) => childrenOf(invocation, tx, sync, true) };
+function leftToOthers({ invocation }: HandleContext, job: JobData): JobOutcome {
+  return { as: 'done', follows: (tx) => childrenOf(invocation, tx, job, true) };
 }
 
 const childrenOf = async (
   { warehouse, config }: Invocation,
   tx: Tx,
-  parent: string,
+  { sync, firing }: JobData,
   onlyUnbegun = false,
 ): Promise<readonly NewJob[]> =>
-  (await childrenToStart(tx, warehouse, config.syncs, parent, onlyUnbegun)).map((name) => jobFor(syncJob(name)));
+  (await childrenToStart(tx, warehouse, config.syncs, { sync, firing }, onlyUnbegun)).map((name) =>
+    jobFor(syncJob(name, 0, firing)),
+  );
+
+async function busyParents({ invocation }: HandleContext, { after }: SyncDefinition): Promise<readonly string[]> {
+  if (after.length === 0) return [];
+  const { warehouse, effects } = invocation;
+  const busy = await retryTransient(() => busySyncs(warehouse.db, warehouse), effects);
+  // A plain sync of another process has no job.
+  const atWork = await syncsAtWork(warehouse, effects);
+  return after.filter((name) => busy.has(name) || atWork.has(name));
+}
+
+function waitFor({ onEvent }: HandleContext, parents: readonly string[], job: SyncJob): JobOutcome {
+  onEvent({ kind: 'waits', sync: job.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
+  return again(job, RETRY_HELD_SECONDS);
+}
 
 async function handleSync(handling: HandleContext, definition: SyncDefinition, data: SyncJob): Promise<JobOutcome> {
   const { invocation, jobs, chunkSize, onEvent, signal } = handling;
   const { warehouse, config, effects } = invocation;
-  const busy = await retryTransient(() => busySyncs(warehouse.db, warehouse), effects);
-  // A plain sync of another process has no job.
-  const atWork = await syncsAtWork(warehouse, effects);
-  const parents = definition.after.filter((name) => busy.has(name) || atWork.has(name));
-  if (parents.length > 0) {
-    onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
-    return again(anew(data), RETRY_HELD_SECONDS);
-  }
   const statistics = openStatistics(warehouse, effects.onNotice);
   const summary = await runSync(
     invocation,
@@ -153,7 +178,7 @@ async function handleSync(handling: HandleContext, definition: SyncDefinition, d
             jobs.enqueue(
               orders.map((order) => ({
                 queue: 'chunk',
-                data: { kind: 'chunk', tries: data.tries, ...order, lost: [...order.lost] },
+                data: { kind: 'chunk', tries: data.tries, firing: data.firing, ...order, lost: [...order.lost] },
               })),
               tx,
             ),
@@ -185,7 +210,7 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
       handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_HELD_SECONDS });
       // A worker with another version of the config may still execute the chunk. If no worker does, the lease of the
       // run expires, and the job of the sync takes the run over. If the run ends before, that job is done.
-      const sync = { ...syncJob(data.sync, data.tries), since: endKeyWhileRunning(data.runId) };
+      const sync = { ...syncJob(data.sync, data.tries, data.firing), since: endKeyWhileRunning(data.runId) };
       return { as: 'done', follows: async () => [data, sync].map((job) => jobFor(job, RETRY_HELD_SECONDS)) };
     }
     case 'concluded': {
@@ -195,16 +220,13 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
       else reportHadEnded(handling, definition, await retryTransient(() => newestRun(warehouse, data.sync), effects));
       // The outcome of a run is the outcome of its sync.
       const { summary, exitCode, state } = end;
-      const { runId, sync, tries } = data;
-      const job = { ...syncJob(sync, tries), since: endKeyWhileRunning(runId) };
+      const { runId, sync, tries, firing } = data;
+      const job = { ...syncJob(sync, tries, firing), since: endKeyWhileRunning(runId) };
       const runEnd = await endOf(invocation, job, summary ?? { runId, exitCode, state, error: null, next: null });
       return follow(handling, job, runEnd);
     }
   }
 }
-
-/** The job without its knowledge of earlier runs, so that it runs its sync in any case. */
-const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
 
 /** Decides what follows a run's end; the follow-up jobs are enqueued together with the settlement of the job. */
 function follow({ invocation, onEvent }: HandleContext, data: JobData, end: JobEnd): JobOutcome {
@@ -214,7 +236,7 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, end: JobE
     case 'rest':
       return { as: 'done' };
     case 'follow':
-      return { as: 'done', follows: (tx) => childrenOf(invocation, tx, data.sync) };
+      return { as: 'done', follows: (tx) => childrenOf(invocation, tx, data) };
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'a transient error', seconds: step.afterSeconds });
       // If another process or an earlier worker of this job has a run, the job is done when that run ends.

@@ -3,8 +3,21 @@ import * as z from 'zod';
 
 const tries = z.int().min(0).default(0);
 
-/** `since` is the end of the sync's newest run at the first start of the job, or after its last try. */
-const sync = z.object({ kind: z.literal('sync'), sync: z.string(), tries, since: z.string().optional() });
+/** The firing that the job serves, also through parents; absent if no schedule started it. */
+const firing = z.string().optional();
+
+/**
+ * `since` is the end of the sync's newest run at the first start of the job, after its last try, or, if `waited`, when the job
+ * last had to wait for a parent.
+ */
+const sync = z.object({
+  kind: z.literal('sync'),
+  sync: z.string(),
+  tries,
+  since: z.string().optional(),
+  waited: z.boolean().optional(),
+  firing,
+});
 const chunk = z.object({
   kind: z.literal('chunk'),
   sync: z.string(),
@@ -16,6 +29,7 @@ const chunk = z.object({
   lost: z.array(z.string()),
   startedAt: z.string(),
   continued: z.boolean(),
+  firing,
 });
 /** Why a job was given up, stored with it. */
 const end = z.object({ exitCode: z.int().optional(), because: z.string().optional(), next: z.string().nullish() });
@@ -44,4 +58,9 @@ export const keyOf = (data: JobData): string =>
   data.kind === 'sync' ? data.sync : `${data.runId}/${data.chunk}/${data.token}`;
 
 /** Creates the job that runs a sync. */
-export const syncJob = (name: string, count = 0): SyncJob => ({ kind: 'sync', sync: name, tries: count });
+export const syncJob = (name: string, count = 0, at?: string): SyncJob => ({
+  kind: 'sync',
+  sync: name,
+  tries: count,
+  ...(at !== undefined && { firing: at }),
+});

@@ -49,8 +49,8 @@ export interface Jobs {
   ) => Promise<void>;
   /** Removes waiting jobs of these syncs; active jobs continue. */
   readonly cancel: (syncs: readonly string[]) => Promise<void>;
-  /** Requeues jobs that were given up, of these syncs, or of all that completed no run since; returns them. */
-  readonly redrive: (syncs: readonly string[]) => Promise<readonly JobData[]>;
+  /** Requeues jobs that were given up, of these syncs, or of all that completed no run since; returns the syncs. */
+  readonly redrive: (syncs: readonly string[]) => Promise<readonly string[]>;
   /** The changes to the schedules at the start; undefined without a scheduler. */
   readonly reconciled: ScheduleChanges | undefined;
   /** Starts no new job, waits for all handlers, and closes the connections. */

@@ -116,7 +116,7 @@ export async function fireSchedules(
       const now = await databaseTime(tx);
       // Never the same firing again, also if the clock was set back.
       await enqueueFiring(boss, tx, due, due.at > now ? due.at : now);
-      return [{ queue: 'sync', data: syncJob(due.sync) }];
+      return [{ queue: 'sync', data: syncJob(due.sync, 0, due.at.toISOString()) }];
     });
   };
   await boss.work(FIRING, options, async (jobs) => {

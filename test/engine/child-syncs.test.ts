@@ -18,6 +18,9 @@ const FAMILY = `syncs:
   child: { ${SYNC}, after: [first] }
   short: { ${SYNC}, after: [first] }
   own: { ${SYNC}, after: [first], ${EACH_NIGHT} }
+  both: { ${SYNC}, after: [child, second_child] }
+  second_child: { ${SYNC}, after: [second] }
+  second: { ${SYNC}, ${EACH_NIGHT} }
   first: { ${SYNC}, ${EACH_NIGHT} }
 `;
 
@@ -36,15 +39,15 @@ async function familyThatRan() {
     );
   return {
     jobs,
-    startedBy: (parent: string) =>
-      warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, parent)),
+    startedBy: (parent: string, firing?: string) =>
+      warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, syncJob(parent, 0, firing))),
   };
 }
 
 it('a child starts at the end of the last of its parents, not also at that of a parent that starts this one', async () => {
   const { startedBy } = await familyThatRan();
   expect(await startedBy('first')).toEqual(['beside_own', 'child', 'short']);
-  expect(await startedBy('child')).toEqual(['grandchild']);
+  expect(await startedBy('child')).toEqual(['grandchild', 'both']);
   expect(await startedBy('grandchild')).toEqual(['last', 'joint']);
 });
 
@@ -56,4 +59,13 @@ it('a child waits for a parent that a sync at work will start, unless that sync 
   await jobs.enqueue([{ queue: 'sync', data: syncJob('child'), afterSeconds: 600 }]);
   expect(await startedBy('short')).toEqual([]);
   expect(await startedBy('grandchild')).toEqual(['last']);
+});
+
+it('a child waits for a parent that another schedule of the same firing will start, but not for one of another firing', async () => {
+  const { jobs, startedBy } = await familyThatRan();
+  const [tonight, tomorrow] = ['2026-03-06T03:00:00.000Z', '2026-03-07T03:00:00.000Z'];
+  await jobs.enqueue([{ queue: 'sync', data: { ...syncJob('second'), firing: tonight }, afterSeconds: 600 }]);
+  expect(await startedBy('child', tonight)).toEqual(['grandchild']);
+  expect(await startedBy('child', tomorrow)).toEqual(['grandchild', 'both']);
+  expect(await startedBy('second_child', tonight)).toEqual(['both']);
 });

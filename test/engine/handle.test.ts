@@ -5,6 +5,7 @@ import { type JobData, syncJob } from '../../src/engine/job.ts';
 import { acquireLease, releaseLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { makeDue } from './due.ts';
 import { addJobs, CONFIG, followed, work } from './one-worker.ts';
 import { disturbedAt } from '../flow/crash.ts';
 import { withStatementSpy } from '../flow/statement-spy.ts';
@@ -109,12 +110,55 @@ it('a job waits for a parent that a plain sync of another process runs', async (
   ]);
   expect(scene.arrived()).toEqual([]);
   const [job] = await followed(scene, first.outcome);
-  expect(job).toEqual({ queue: 'sync', data: syncJob('members'), afterSeconds: 15 });
+  expect(job).toEqual({
+    queue: 'sync',
+    data: { ...syncJob('members'), since: '', waited: true },
+    afterSeconds: 15,
+  });
   // Its process died: the lease expires, and is left behind.
   await select(scene.warehouse, `update sluice_ops.leases set expires_at = now() - interval '1 s' returning name`);
   await work(scene, job?.data ?? syncJob('members'));
   expect(scene.arrived()).toHaveLength(1);
   await releaseLease(operationsOf(scene.warehouse), lease);
+});
+
+it('a job waits for a parent whose schedule is due, while a scheduler lives that will fire it', async () => {
+  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  await makeDue(scene.warehouse, { syncs: [{ name: 'groups', schedule: { cron: '0 3 * * *', timezone: 'UTC' } }] });
+  const ops = operationsOf(scene.warehouse);
+  const scheduler = await acquireLease(ops, 'role:schedule:host/1', 'role:schedule:host/1', false);
+  const first = await work(scene, syncJob('members'));
+  expect(first.events).toMatchObject([{ kind: 'begun' }, { kind: 'waits', because: 'groups not done' }]);
+  await releaseLease(ops, scheduler);
+  await work(scene, syncJob('members'));
+  expect(scene.arrived()).toHaveLength(1);
+});
+
+it('a job that waits for its parent is done when another process runs the sync after the parent, not before', async () => {
+  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const ops = operationsOf(scene.warehouse);
+  await scene.sync(CONFIG, { names: ['members'] });
+  let lease = await acquireLease(ops, 'sync:groups', 'another', false);
+  const waiting = async (job: JobData): Promise<JobData> => {
+    const { outcome, events } = await work(scene, job);
+    expect(events).toMatchObject([{ kind: 'begun' }, { kind: 'waits', because: 'groups not done' }]);
+    return (await followed(scene, outcome))[0]?.data ?? job;
+  };
+  let job = await waiting(syncJob('members'));
+  // This run began before the parent was done, and lacks its rows.
+  await scene.sync(CONFIG, { names: ['members'] });
+  job = await waiting(job);
+  await releaseLease(ops, lease);
+  scene.arrived();
+  await work(scene, job);
+  expect(scene.arrived()).toHaveLength(1);
+  lease = await acquireLease(ops, 'sync:groups', 'another', false);
+  job = await waiting(syncJob('members'));
+  await releaseLease(ops, lease);
+  await scene.sync(CONFIG, { names: ['members'] });
+  scene.arrived();
+  await work(scene, job);
+  expect(scene.arrived()).toEqual([]);
 });
 
 it('a run that its worker did not finish is continued', async () => {

@@ -24,15 +24,19 @@ eachWarehouse('the jobs', (open) => {
       .poll(async () => (await readEngineStatus(warehouse))?.givenUp)
       .toMatchObject([{ sync: 'a', exitCode: 3, because: 'the token was refused' }]);
     expect(await jobs.redrive(['b'])).toEqual([]);
-    expect(await jobs.redrive([])).toEqual([dead]);
-    expect((await readEngineStatus(warehouse))?.givenUp).toEqual([]);
+    expect(await jobs.redrive([])).toEqual(['a']);
+    expect(await readEngineStatus(warehouse)).toMatchObject({ givenUp: [], givenUpJobs: 0 });
+    await jobs.enqueue(Array.from({ length: 103 }, () => ({ queue: 'dead', data: dead })));
+    const many = await readEngineStatus(warehouse);
+    expect([many?.givenUp.length, many?.givenUpJobs]).toEqual([100, 103]);
   });
 
   it('are over, though given up, when their syncs completed since: only their names put them back', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
     const dead = ['completed', 'failed', 'sampled', 'before'].map((sync) => ({ ...syncJob(sync), exitCode: 3 }));
-    const chunks = ['1', '2'].map((runId) => ({ ...CHUNK, sync: 'shared', runId, chunk: 0 }));
+    // Several chunks of one run can be given up; one job of its sync continues them all.
+    const chunks = ['1', '2', '2'].map((runId) => ({ ...CHUNK, sync: 'shared', runId, chunk: 0 }));
     await jobs.enqueue([...dead, ...chunks].map((data) => ({ queue: 'dead', data })));
     await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, scope)
       select sync, 'pronet.group', '', 'complete', exit_code, '2026-01-01', now(), now() + span::interval, scope from (values
@@ -41,10 +45,10 @@ eachWarehouse('the jobs', (open) => {
       ) as r(sync, exit_code, span, scope)`.execute(warehouse.db);
     const left = ['before', 'failed', 'sampled', 'shared'];
     const status = await readEngineStatus(warehouse);
-    expect(status?.givenUp.map(({ sync }) => sync).toSorted()).toEqual(left);
-    expect((await jobs.redrive([])).map(({ sync }) => sync).toSorted()).toEqual(left);
+    expect(status?.givenUp.map(({ sync }) => sync).toSorted()).toEqual([...left, 'shared']);
+    expect((await jobs.redrive([])).toSorted()).toEqual(left);
     expect(await jobs.redrive([])).toEqual([]);
-    expect(await jobs.redrive(['completed'])).toEqual([dead[0]]);
+    expect(await jobs.redrive(['completed'])).toEqual(['completed']);
   });
 
   it('wait for a handler that outlives its job, and find out then how it ended', async () => {
@@ -185,7 +189,7 @@ anyWarehouse('the jobs of workers', (open) => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
     const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
-    const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, 'a'));
+    const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, syncJob('a')));
     const run = (sync: string, state: string, exitCode: number, scope = 'null') =>
       select(
         warehouse,
@@ -211,7 +215,8 @@ anyWarehouse('a child that nobody may have started yet', (open) => {
     const warehouse = await open();
     await jobsIn(warehouse);
     const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
-    const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, 'a', true));
+    const begin = () =>
+      warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, syncJob('a'), true));
     const run = (sync: string, startedAt: string, endedAt: string) =>
       select(
         warehouse,

@@ -103,7 +103,7 @@ function explained({ sync, cron, timezone, after, firings }: ScheduleLine, { out
 
 async function redrive(context: Context, config: Config, names: readonly string[]): Promise<number> {
   const { openJobs } = await import('../../engine/boss.ts');
-  const requeued = await withWarehouse(context, config, async (warehouse) => {
+  const syncs = await withWarehouse(context, config, async (warehouse) => {
     if (!(await hasSchema(warehouse))) return [];
     const jobs = await openJobs(warehouse, { onError: ({ message }) => context.log.warn(message), retry: context });
     try {
@@ -112,7 +112,6 @@ async function redrive(context: Context, config: Config, names: readonly string[
       await jobs.close();
     }
   });
-  const syncs = requeued.map(({ sync }) => sync);
   show(
     context,
     'schedule-redrive/1',
