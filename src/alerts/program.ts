@@ -29,7 +29,7 @@ export const openProgram =
     child.stdin.end(`${JSON.stringify(payload)}\n`);
     try {
       const delivery = await withTimeout(ends, DELIVERY_LIMIT_MS, sleep);
-      return delivery ?? failed(`the command did not end within ${DELIVERY_LIMIT_MS / 1000} s`);
+      return delivery ?? failed(`the command did not end within ${DELIVERY_LIMIT_MS / 1000} s`, true);
     } finally {
       endGroup(child.pid);
     }

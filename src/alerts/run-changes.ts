@@ -42,11 +42,11 @@ const CREDENTIAL = 3;
 
 function accessChange(
   { exitCode, error, next }: Pick<EndedSync, 'exitCode' | 'error' | 'next'>,
-  { refused, answered, answeredBefore }: RunFacts,
+  { refused, answered, answeredAgain, answeredBefore }: RunFacts,
 ): Change | undefined {
   const isRefused = exitCode === CREDENTIAL || (refused > 0 && answered === 0);
   if (!isRefused)
-    return answered > 0 ? { kind: 'access', isRaised: false, because: 'the service answers again' } : undefined;
+    return answeredAgain > 0 ? { kind: 'access', isRaised: false, because: 'the service answers again' } : undefined;
   const last = answeredBefore ? `it last answered at ${answeredBefore.toISOString()}` : 'it never answered';
   return {
     kind: 'access',

@@ -22,6 +22,8 @@ export interface RunFacts {
   readonly refused: number;
   /** Requests with a stored answer. */
   readonly answered: number;
+  /** The same, but for a continued run only what it sent after the refusal that raised the alert. */
+  readonly answeredAgain: number;
   /** Receipt of the last answer before the run; undefined without one. */
   readonly answeredBefore: Date | undefined;
   /** Inputs with an outcome, and those without data; undefined for a run that did not request all of the sync. */
@@ -51,11 +53,21 @@ export async function readRunFacts(
     .where('id', '=', runId)
     .executeTakeFirst();
   if (!run) return undefined;
+  const refusedAt = ops
+    .selectFrom('alerts')
+    .select('since')
+    .where('sync', '=', sync)
+    .where('kind', '=', 'access')
+    .where('run_id', '=', runId);
+  const isAnswered = sql<boolean>`attempts > 0 and answer_id is not null`;
   const sent = await ops
     .selectFrom('requests')
     .select([
       sql<number>`(count(*) filter (where status in (401, 403)))::float8`.as('refused'),
-      sql<number>`(count(*) filter (where attempts > 0 and answer_id is not null))::float8`.as('answered'),
+      sql<number>`(count(*) filter (where ${isAnswered}))::float8`.as('answered'),
+      sql<number>`(count(*) filter (where ${isAnswered} and sent_at > coalesce(${refusedAt}, '-infinity')))::float8`.as(
+        'answeredAgain',
+      ),
     ])
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();

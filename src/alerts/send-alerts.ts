@@ -81,6 +81,7 @@ export async function sendAlerts(
     const refused = new Set<AlertChannel>();
     const names = channels.map(({ name }) => name);
     for (const state of await takeUnsent(ops, names, alerts.on)) {
+      let mayHaveArrived = false;
       const due = channels.filter(({ name }) => state[`${name}At`] === null);
       for (const { name, send } of due) {
         // Each further alert would wait as long for a channel that does not respond.
@@ -89,10 +90,11 @@ export async function sendAlerts(
         if (delivery.ok) await recordSent(ops, state, name, effects.now());
         else {
           refused.add(name);
+          mayHaveArrived ||= delivery.mayHaveArrived;
           warn(`an alert could not be delivered: ${delivery.because}; Sluice retries it`);
         }
       }
-      if (due.some(({ name }) => refused.has(name))) await returnUnsent(ops, state);
+      if (due.some(({ name }) => refused.has(name))) await returnUnsent(ops, state, mayHaveArrived);
     }
     return { isRecorded, isDelivered: refused.size === 0 };
   } catch (error) {

@@ -118,8 +118,9 @@ function clearAlerts(
   { because, next, runId }: Pick<AlertCondition, 'because' | 'next' | 'runId'>,
   now: Date,
 ) {
-  // A channel that never got the alert does not need to hear that it is over.
-  const over = (column: string) => sql<Date | null>`case when ${sql.ref(column)} is null then ${now}::timestamptz end`;
+  // A channel that never got the alert does not need to hear that it is over. It may have got one whose delivery has no known end.
+  const over = (column: string) =>
+    sql<Date | null>`case when ${sql.ref(column)} is null and tried_at is null then ${now}::timestamptz end`;
   return ops
     .updateTable('alerts')
     .set({
@@ -173,11 +174,15 @@ export async function recordSent(ops: Ops, sent: AlertState, channel: AlertChann
     .execute();
 }
 
-/** Releases the claim on an alert, so that the next process can deliver it immediately. */
-export async function returnUnsent(ops: Ops, unsent: AlertState): Promise<void> {
+/**
+ * Releases the claim on an alert, so that the next process can deliver it immediately. If a channel may have accepted it, it
+ * still counts as tried.
+ */
+export async function returnUnsent(ops: Ops, unsent: AlertState, mayHaveArrived: boolean): Promise<void> {
+  const free = sql<Date>`tried_at - ${sql.lit(DELIVERY_MS)} * interval '1 millisecond'`;
   await ops
     .updateTable('alerts')
-    .set({ tried_at: null })
+    .set({ tried_at: mayHaveArrived ? free : null })
     .where('sync', '=', unsent.sync)
     .where('kind', '=', unsent.kind)
     .execute();

@@ -16,7 +16,7 @@ export const openWebhook =
     const dispatcher = new Agent({ connect: { timeout: DELIVERY_LIMIT_MS, rejectUnauthorized: true } });
     try {
       const delivery = await withTimeout(post(address, payload, dispatcher), DELIVERY_LIMIT_MS, sleep);
-      return delivery ?? failed(`the webhook did not answer within ${DELIVERY_LIMIT_MS / 1000} s`);
+      return delivery ?? failed(`the webhook did not answer within ${DELIVERY_LIMIT_MS / 1000} s`, true);
     } finally {
       await dispatcher.destroy();
     }

@@ -358,6 +358,20 @@ eachWarehouse('alerts', (openWarehouse) => {
     expect(kinds()).toEqual([['failed', 'raised']]);
   });
 
+  it('an alert that a webhook may have accepted after the time limit is also sent when it is cleared', async () => {
+    const late = Promise.withResolvers<void>();
+    hooks.answer = (response) => void late.promise.then(() => response.end());
+    const sleep = () => expect.poll(() => hooks.taken.length, { timeout: 20_000 }).toBe(1);
+    await tell([FAILED], {}, { sleep });
+    late.resolve();
+    hooks.answer = (response) => void response.end();
+    await tell([ended({})]);
+    expect(kinds()).toEqual([
+      ['failed', 'raised'],
+      ['failed', 'cleared'],
+    ]);
+  });
+
   it('a webhook that refuses one alert gets no others in that run', async () => {
     hooks.answer = (response) => void response.writeHead(500).end();
     await tell(['a', 'b', 'c'].map((sync) => ({ ...FAILED, sync })));

@@ -88,9 +88,43 @@ anyWarehouse('alerts about changes of the service', (open) => {
   });
 });
 
-describe('the share of inputs without data', () => {
-  const open = postgresWarehouses();
+const open = postgresWarehouses();
 
+it('a refused run that is continued in vain is still refused, whatever it got before', async () => {
+  let status = 200;
+  let number = 0;
+  const respond = ({ endpoint }: RespondRequest): Responded | undefined => {
+    number += endpoint === 'pronet.group' ? 1 : 0;
+    return number > 3 ? { status, body: '{}' } : undefined;
+  };
+  const scene = await sceneIn(await open(), { respond });
+  const on = ALERT_KINDS;
+  const alerts = { webhook: undefined, command: undefined, on, quarantine: 0, forecastMs: DAY_MS };
+  const access = async (as: number) => {
+    status = as;
+    const summary = await scene.sync(CONFIG);
+    scene.clock.advance(60_000);
+    const { now, sleep } = scene.clock;
+    const effects = { now, sleep, env: {}, redact: (it: string) => it, onNotice: () => undefined };
+    await sendAlerts(
+      { alerts, budget: {}, file: 'sluice.yaml', syncs: [{ name: 'groups' }] },
+      scene.warehouse,
+      summary,
+      effects,
+    );
+    const all = await listAlerts(operationsOf(scene.warehouse), 'all');
+    return {
+      runs: summary.syncs.map(({ exitCode, runId }) => [exitCode, runId]),
+      state: all.find(({ kind }) => kind === 'access')?.state,
+    };
+  };
+  expect(await access(401)).toEqual({ runs: [[3, '1']], state: 'raised' });
+  expect(await access(503)).toEqual({ runs: [[5, '1']], state: 'raised' });
+  number = -20;
+  expect(await access(200)).toEqual({ runs: [[0, '1']], state: 'cleared' });
+});
+
+describe('the share of inputs without data', () => {
   it('counts an input once, whatever the number of its requests', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     const run = only(await scene.sync(filings('window: { from: 2026-01-05, to: 2026-02-06 }')));
@@ -107,6 +141,7 @@ describe('a change of the service', () => {
     newDrift: [],
     refused: 0,
     answered: 12,
+    answeredAgain: 12,
     answeredBefore: undefined,
     inputs: { inputs: 12, without: 0 },
     earlier: [],
@@ -146,9 +181,10 @@ describe('a change of the service', () => {
   });
 
   it('in access is neither shown nor cleared by a run without answers and refusals', () => {
-    expect(stateOf('access', facts({ answered: 0, newDrift: undefined }))).toBeUndefined();
+    expect(stateOf('access', facts({ answered: 0, answeredAgain: 0, newDrift: undefined }))).toBeUndefined();
     expect(stateOf('access', facts({ answered: 0, refused: 3 }))).toBe(true);
-    expect(stateOf('access', facts({ answered: 1, refused: 3 }))).toBe(false);
+    expect(stateOf('access', facts({ answered: 1, answeredAgain: 1, refused: 3 }))).toBe(false);
+    expect(stateOf('access', facts({ answered: 1, answeredAgain: 0 }))).toBeUndefined();
     expect(stateOf('contract', facts({ newDrift: undefined }))).toBeUndefined();
   });
 });
