@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +27,8 @@ import { copyEmbedded } from '../support/templates.ts';
 import { embeddedWarehouses, realEffects } from '../support/warehouse.ts';
 
 const built = await builtProgram();
+/** Long enough for any process of a test. */
+const PATIENT_MS = 60_000;
 const PROGRAM = built.pathOf('test/support/reads-owner.ts');
 
 /** The process that has the warehouse. */
@@ -233,7 +235,8 @@ async function raw(bytes: Buffer): Promise<ReadReply[]> {
   socket.end(bytes);
   const answered = await buffer(socket).catch(() => Buffer.alloc(0));
   const replies: ReadReply[] = [];
-  for await (const it of messagesIn(chunked(answered), 2 ** 20)) replies.push(it as ReadReply);
+  for await (const it of messagesIn(chunked(answered), 2 ** 20))
+    if (!('ready' in (it as ReadReply))) replies.push(it as ReadReply);
   return replies;
 }
 
@@ -354,20 +357,31 @@ describe('reading through an owner', () => {
   it('is not tried where no process serves: a file, a folder, the socket of a killed process', async () => {
     const where = await mkdtemp(join(root, 'stale-'));
     const path = join(where, 'reads.sock');
-    expect(await findOwner(where)).toBeUndefined();
+    expect(await findOwner(where, PATIENT_MS)).toBeUndefined();
     await writeFile(path, '');
-    expect(await findOwner(where)).toBeUndefined();
+    expect(await findOwner(where, PATIENT_MS)).toBeUndefined();
     await rm(path);
     await mkdir(path);
-    expect(await findOwner(where)).toBeUndefined();
+    expect(await findOwner(where, PATIENT_MS)).toBeUndefined();
     await rm(path, { recursive: true });
     const listen = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
     await once(spawn(process.execPath, ['-e', listen, path]), 'exit');
     expect((await lstat(path)).isSocket()).toBe(true);
-    expect(await findOwner(where)).toBeUndefined();
+    expect(await findOwner(where, PATIENT_MS)).toBeUndefined();
     const reads = await serveReads(await open(), where, realEffects, limits);
-    expect(await findOwner(where)).toBeDefined();
+    expect(await findOwner(where, PATIENT_MS)).toBeDefined();
     await reads?.close();
+    // The system accepts connections for a suspended process.
+    const suspended = spawn(process.execPath, [
+      '-e',
+      `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGSTOP'))`,
+      path,
+    ]);
+    await expect
+      .poll(() => readFile(`/proc/${suspended.pid}/stat`, 'utf8'), { timeout: PATIENT_MS })
+      .toMatch(/^\d+ \(.*\) T/s);
+    expect(await findOwner(where, 100)).toBeUndefined();
+    suspended.kill('SIGKILL');
   });
 
   it('is not given where no socket can be made', async () => {

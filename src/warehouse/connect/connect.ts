@@ -236,7 +236,7 @@ async function lockOrOwner(
   ]);
   const deadline = effects.now().getTime() + WAIT_FOR_FOLDER_MS;
   for (;;) {
-    const open = await findOwner(folder);
+    const open = await findOwner(folder, Math.max(ASK_OWNER_EVERY_MS, deadline - effects.now().getTime()));
     if (open) {
       const db = new Kysely<OperationsTables>({ dialect: readsDialect(() => open(effects.signal)) });
       const place = `${folder}, through the process that owns it`;

@@ -18,13 +18,23 @@ export interface ReadConnection {
 /** Timeout of a reply. The owner may be in a large load, but not for longer than this. */
 const REPLY_TIMEOUT_MS = 120_000;
 
-/** A function that opens transactions at the owner of this folder; undefined if no owner answers. */
+/**
+ * A function that opens transactions at the owner of this folder; undefined if no owner answers within this time. The system
+ * accepts connections also for a process that is suspended.
+ */
 export async function findOwner(
   folder: string,
+  waitMs: number,
 ): Promise<((signal?: AbortSignal) => Promise<ReadConnection>) | undefined> {
   const path = join(folder, READS_SOCKET);
   try {
-    (await reach(path)).destroy();
+    const socket = await reach(path);
+    const wait = setTimeout(() => socket.destroy(), waitMs);
+    const first = await messagesIn(socket as AsyncIterable<Buffer>, LONGEST_REPLY_BYTES)
+      .next()
+      .finally(() => clearTimeout(wait));
+    socket.destroy();
+    if (first.done === true) return undefined;
   } catch {
     return undefined;
   }
@@ -88,6 +98,7 @@ async function openConnection(path: string, signal: AbortSignal | undefined): Pr
     for (;;) {
       const reply = await next();
       if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
+      if ('ready' in reply) continue;
       if ('end' in reply) return;
       if ('fields' in reply) fields = reply.fields;
       yield { fields, rows: 'rows' in reply ? reply.rows : [] };

@@ -13,8 +13,12 @@ export interface ReadRequest {
   readonly parameters: readonly (string | null)[];
 }
 
-/** A message for a statement: first its columns, then its rows in any number of parts, then the end; or an error. */
+/**
+ * The first message of a connection says that the owner works. For a statement, first its columns follow, then its rows in any number of
+ * parts, then the end; or an error.
+ */
 export type ReadReply =
+  | { readonly ready: true }
   | { readonly fields: readonly { readonly name: string; readonly oid: number }[] }
   | { readonly rows: readonly (readonly (string | null)[])[] }
   | { readonly end: true }

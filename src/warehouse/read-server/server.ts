@@ -132,6 +132,7 @@ async function serveReader(
   };
   const messages = messagesIn(socket as AsyncIterable<Buffer>, LONGEST_REQUEST_BYTES);
   try {
+    await send({ ready: true });
     // The transaction begins after the first statement arrives, so that an idle connection does not block the database.
     let next = await withIdleTimeout(messages.next());
     if (next.done) return;
