@@ -119,12 +119,12 @@ async function monitorOf(
   const { now } = warehouse.clock;
   const queues = async (): Promise<QueueDepth[]> => {
     const engineStatus = await readEngineStatus(warehouse);
-    const { queues: each = [], givenUp = [] } = engineStatus ?? {};
+    const { queues: each = [], givenUpJobs = 0 } = engineStatus ?? {};
     return [
       ...each.flatMap(({ queue, waiting, later, atWork }) =>
         Object.entries({ waiting, later, at_work: atWork }).map(([state, jobs]) => ({ queue, state, jobs })),
       ),
-      { queue: 'dead', state: 'waiting', jobs: givenUp.length },
+      { queue: 'dead', state: 'waiting', jobs: givenUpJobs },
     ];
   };
   const monitored = {

@@ -10,6 +10,8 @@ export interface DeadJob {
   /** The error of the worker, if it threw one. */
   readonly message: string | null;
   readonly at: Date;
+  /** The number of all such jobs, also of those that are not returned. */
+  readonly total: number;
 }
 
 /** Returns given-up jobs whose sync has no complete run since, newest first. Both times are of the database's clock. */
@@ -18,7 +20,7 @@ export async function deadJobs(
   most?: number,
 ): Promise<readonly DeadJob[]> {
   const { rows } = await sql<DeadJob>`
-    select j.id::text as id, j.data, j.created_on as at,
+    select j.id::text as id, j.data, j.created_on as at, (count(*) over ())::float8 as total,
       case jsonb_typeof(j.source_output -> 'message') when 'string' then j.source_output ->> 'message' end as message
     from ${sql.id(jobsSchema(schema), 'job')} j
     where j.name = 'dead' and j.state < 'active' and not exists (

@@ -58,7 +58,10 @@ export interface EngineStatus {
   readonly queues: readonly QueueStatus[];
   readonly runs: readonly SharedRunStatus[];
   readonly schedules: readonly ScheduleStatus[];
+  /** At most 100 jobs that were given up, newest first. */
   readonly givenUp: readonly GivenUpSync[];
+  /** The number of all these jobs. */
+  readonly givenUpJobs: number;
 }
 
 /** Most given-up jobs that the status lists. */
@@ -110,5 +113,6 @@ export async function readEngineStatus(warehouse: WarehouseSchemas): Promise<Eng
       const because = job?.because ?? message?.split('\n')[0] ?? WORKER_DIED;
       return job ? [{ sync: job.sync, exitCode: job.exitCode ?? null, because, at }] : [];
     }),
+    givenUpJobs: dead[0]?.total ?? 0,
   };
 }

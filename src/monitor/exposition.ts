@@ -25,7 +25,7 @@ const KEPT_MS = 5_000;
 const PART_OF_TIME = 20;
 /** A scrape waits this long for new figures, and then gets the old ones. */
 const PATIENCE_MS = 3_000;
-/** How far back each reading looks for ends of runs: clocks differ, and commits can be late. */
+/** How far back before the previous reading each reading looks for ends of runs: clocks differ, and commits can be late. */
 const LOOK_BACK_MS = 3_600_000;
 
 /** The metrics of the monitored process and its warehouse. */
@@ -47,6 +47,7 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
   };
   publish('sluice_build_info', [{ labels: [monitored.version, monitored.role], value: 1 }]);
   let readAt = Number.NEGATIVE_INFINITY;
+  let previous = monitored.now();
   let keptMs = 0;
   let reading: Promise<void> | undefined;
 
@@ -55,7 +56,7 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
     try {
       const figures = await readFigures(monitored.warehouse, {
         now: startedAt,
-        endedSince: new Date(startedAt.getTime() - LOOK_BACK_MS),
+        endedSince: new Date(previous.getTime() - LOOK_BACK_MS),
         tags: monitored.tags ?? [],
       });
       for (const name of gauges.keys()) {
@@ -63,6 +64,7 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
         if (samples) publish(name as GaugeName, samples);
       }
       durations(figures.ended);
+      previous = startedAt;
       publish('sluice_figures_timestamp_seconds', [{ labels: [], value: startedAt.getTime() / 1000 }]);
       publish('sluice_warehouse_up', [{ labels: [], value: 1 }]);
     } catch {

@@ -193,6 +193,12 @@ anyWarehouse('the monitor', (openWarehouse) => {
     await sql`update ${runs} set ended_at = ${new Date(clock.at)} where id = 3`.execute(warehouse.db);
     clock.at += 60_000;
     expect(await counts()).toEqual([2, 1380]);
+    // A run that ended long before the next scrape.
+    await sql`update ${runs} set ended_at = ${new Date(clock.at)} where id = 3`.execute(warehouse.db);
+    clock.at += 3 * 3_600_000;
+    expect(await counts()).toEqual([3, 2160]);
+    clock.at += 60_000;
+    expect(await counts()).toEqual([3, 2160]);
   });
 
   it('reads once for many scrapes, and again after some seconds', async () => {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
 import type { EngineStatus } from '../../engine/status.ts';
 import type { SyncMarks } from '../../flow/marks/read-marks.ts';
-import type { Proposal } from '../../flow/promote/unknown-fields.ts';
+import type { Proposal, Proposals } from '../../flow/promote/unknown-fields.ts';
 import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { command, configOption, flag, text } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -28,11 +28,9 @@ import { escapeControls } from '../../text/terminal-safe.ts';
 import { withRetryable } from '../exit-codes.ts';
 import { nextStatus } from './status/next-status.ts';
 
-interface FullStatus extends Status {
+interface FullStatus extends Status, Partial<Proposals> {
   /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
   readonly deleted?: readonly DeletedRows[];
-  /** Unknown fields in many answers, which can become columns; absent with `--watch`. */
-  readonly proposals?: readonly Proposal[];
   /** The watermarks of the config's syncs; absent without `--marks`. */
   readonly marks?: readonly SyncMarks[];
   /** Rows that differ; absent without `--since`. */
@@ -152,7 +150,7 @@ export async function readFullStatus(
       ...(marks && { marks }),
       ...(changes && { changes }),
       ...(deleted && { deleted }),
-      ...(proposals && { proposals }),
+      ...proposals,
       ...(reconciliation && { reconciliation }),
       ...(engine && { engine }),
     };
@@ -168,7 +166,7 @@ export async function readFullStatus(
 const fullText = (found: Found, context: Context): string =>
   [
     statusText(found, context),
-    ...(found.proposals ?? []).map(proposalLine),
+    ...proposalLines(found),
     ...(found.deleted ?? []).map((it) => `${escapeControls(`${it.sync}: ${deletedRowsText(it)}`)}\n`),
     ...(found.marks ? ['\n', marksText(found.marks, context.out)] : []),
     ...(found.changes ? ['\n', rowChangesText(found.changes, context.out)] : []),
@@ -217,6 +215,12 @@ function statusText(
     failuresText(failures, context),
     driftText(drift, driftPlaces, context),
   ].join('');
+}
+
+function proposalLines({ proposals = [], proposedFields = 0 }: Partial<Proposals>): readonly string[] {
+  const more = proposedFields - proposals.length;
+  const last = `and ${withNoun(more, 'more unknown field')}; the view contract_drift has all\n`;
+  return [...proposals.map(proposalLine), ...(more > 0 ? [last] : [])];
 }
 
 const proposalLine = ({ table, column: name, answers, type, command: line }: Proposal): string =>

@@ -7,7 +7,7 @@ import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
 /** The text, with a blank line before it; empty if no engine ever ran. */
 export function engineStatusText(status: EngineStatus | undefined, { now, out }: Pick<Context, 'now' | 'out'>): string {
   if (!status) return '';
-  const { workers, queues, runs, schedules, givenUp } = status;
+  const { workers, queues, runs, schedules, givenUp, givenUpJobs } = status;
   const sinceText = (at: Date): string => duration(Math.max(0, now().getTime() - at.getTime()));
   const lines = [
     workers.length === 0
@@ -20,6 +20,7 @@ export function engineStatusText(status: EngineStatus | undefined, { now, out }:
       ({ sync, chunks, ended, atWork }) => `${sync}: ${withNoun(chunks, 'chunk')}, ${ended} done, ${atWork} running`,
     ),
     ...givenUp.map(({ sync, because, at }) => `given up ${sinceText(at)} ago: ${sync}: ${because}`),
+    ...(givenUpJobs > givenUp.length ? [`and ${withNoun(givenUpJobs - givenUp.length, 'more job')} given up`] : []),
     ...(givenUp.length > 0 ? ['next: fix the cause, then run sluice schedule --redrive'] : []),
   ];
   const text = lines.flatMap((line) => line.split('\n').map((it) => `${escapeControls(it)}\n`)).join('');

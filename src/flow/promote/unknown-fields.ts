@@ -33,6 +33,13 @@ export interface Proposal {
   readonly command: string;
 }
 
+export interface Proposals {
+  /** Unknown fields in many answers, which can become columns: at most 20, those in most answers first. */
+  readonly proposals: readonly Proposal[];
+  /** The number of all these fields. */
+  readonly proposedFields: number;
+}
+
 /**
  * Fields in more answers than this are proposed. Few answers can be a trial of the service, and a column stays; a greater
  * number would delay the proposal for syncs that run weekly.
@@ -94,13 +101,13 @@ const COLUMN = /^[a-z][a-z0-9_]*$/;
 /** Postgres cuts longer names. An epoch has a column with six more characters. */
 const LONGEST_COLUMN = 57;
 
-/** At most 20 unknown fields in many answers, with the types that their values suggest. */
-export async function readProposals(warehouse: Target): Promise<readonly Proposal[]> {
-  const fields = (await readUnknownFields(warehouse))
-    .filter((it) => it.answers > PROPOSED_ABOVE && obstacleTo(it) === undefined)
-    .slice(0, MOST_PROPOSALS);
+/** At most 20 unknown fields in many answers, with the types that their values suggest, and the number of all such fields. */
+export async function readProposals(warehouse: Target): Promise<Proposals> {
+  const fields = (await readUnknownFields(warehouse)).filter(
+    (it) => it.answers > PROPOSED_ABOVE && obstacleTo(it) === undefined,
+  );
   const proposals: Proposal[] = [];
-  for (const it of fields) {
+  for (const it of fields.slice(0, MOST_PROPOSALS)) {
     const { field, column, answers, lastSeenAt, sampleType } = it;
     const table = it.at.table.name;
     const { sql: type, constructor: word } = suggestedType(await sampleValues(warehouse, it), sampleType);
@@ -108,7 +115,7 @@ export async function readProposals(warehouse: Target): Promise<readonly Proposa
     const command = `sluice promote ${table} ${field} ${typed}`;
     proposals.push({ table, field, column, answers, type, lastSeenAt, command });
   }
-  return proposals;
+  return { proposals, proposedFields: fields.length };
 }
 
 /** Values of the field in some rows of its table, without nulls. */
