@@ -2,9 +2,9 @@
 import type { KeyedRequest } from '../service/request-body.ts';
 import type { Bridge, Endpoint } from '../service/endpoint.ts';
 import type { Detail, Resource } from '../service/model.ts';
-import { asksForPseudonym, isPseudonym, isTombstone } from '../service/names/forgotten.ts';
+import { isPseudonym, isTombstone } from '../service/names/forgotten.ts';
 import { isFull } from '../service/paging.ts';
-import { isKeyedByQuestion } from '../service/resource.ts';
+import { isKeyedByPseudonym } from '../service/resource.ts';
 import { referenceColumnNames } from '../warehouse/schema/references.ts';
 import { rootTableOf } from '../warehouse/schema/tables.ts';
 import { type Batch, type Cell, LONGEST_KEY, type Reject, type RootRow, valuesOf } from './batch.ts';
@@ -35,7 +35,7 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   const links: BridgeLink[] = [];
   let forgotten = 0;
   let foreign = 0;
-  const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(keyed.request);
+  const isOfForgotten = isKeyedByPseudonym(resource, keyed.request);
   decoded.items.forEach((item, position) => {
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
     if (isOfForgotten && !isTombstone(item)) return;

@@ -18,7 +18,7 @@ export interface RequestRef {
 
 const OPEN = ['planned', 'sent', 'in_doubt'] as const;
 
-/** Endpoints whose requests are also found by an address that contains a name, which may be percent-encoded. */
+/** Endpoints whose requests are also found by a text that contains a name, which may be percent-encoded. */
 const KEYED_BY_QUESTION = catalog.filter(({ returns }) => isKeyedByQuestion(returns)).map(({ name }) => name);
 
 /** Returns the requests for the entity by any of its names. */

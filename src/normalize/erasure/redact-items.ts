@@ -9,8 +9,8 @@ import {
   type Resource,
   TOPICS,
 } from '../../service/model.ts';
-import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
-import { isKeyedByQuestion } from '../../service/resource.ts';
+import { type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
+import { isKeyedByPseudonym, isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { asksForForgotten } from './redact-request.ts';
 import { isUrnOfForgotten } from './forgotten-urn.ts';
@@ -37,8 +37,8 @@ export function redactItems(
 ): readonly unknown[] {
   const { forgotten } = redaction;
   const isItsOwn =
-    isKeyedByQuestion(endpoint.returns) &&
-    (asksForForgotten(endpoint, source.request, forgotten) || asksForPseudonym(source.request));
+    isKeyedByPseudonym(endpoint.returns, source.request) ||
+    (isKeyedByQuestion(endpoint.returns) && asksForForgotten(endpoint, source.request, forgotten));
   return mapped(items, (item, position) => {
     const walk: Walk = { ...redaction, source, position, resource: endpoint.returns };
     if (!isObject(item)) return isItsOwn ? tombstone() : redactValue(item, walk);

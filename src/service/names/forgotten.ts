@@ -25,11 +25,12 @@ export const pseudonymOf = (digest: string): string => PSEUDONYM + digest.slice(
 /** True if the text is a pseudonym. A request under a pseudonym is linked to no entity. */
 export const isPseudonym = (text: unknown): boolean => typeof text === 'string' && text.startsWith(PSEUDONYM);
 
-/**
- * True if a request of the ledger names a forgotten entity: it contains a pseudonym, alone or as the value of a URN.
- */
-export const asksForPseudonym = (request: RequestBody): boolean =>
-  Object.values(request)
+/** True if a request of the ledger contains a pseudonym, so that it cannot be sent again. */
+export const asksForPseudonym = (request: RequestBody): boolean => Object.values(request).some(holdsPseudonym);
+
+/** True if a value of a request is a pseudonym, a URN with one, or a list with one. */
+export const holdsPseudonym = (value: unknown): boolean =>
+  [value]
     .flat()
     .some((it) => isPseudonym(it) || (typeof it === 'object' && it !== null && 'value' in it && isPseudonym(it.value)));
 

@@ -1,0 +1,97 @@
+/** Erasure, then replays: the rows of other entities stay, and the answers say the same of them. */
+import { expect, it } from 'vitest';
+import { forget } from '../../src/flow/erasure/forget.ts';
+import type { Respond } from '../../src/sandbox/options.ts';
+import { tracesOf } from '../support/traces.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { DAY_MS } from './clock.ts';
+import { rowsOf, select } from './rows.ts';
+import { countingIds, type Scene, sceneIn, service } from './scene.ts';
+
+const KEY = ['fsd_profile', 'ACoAAADA1'];
+const NAMED = {
+  name: 'Ada Lovelace',
+  alias: 'ada-lovelace',
+  url: 'https://www.pronet.example/in/ada-lovelace',
+};
+const ADA = { ...NAMED, urn: { type: 'fsd_profile', value: 'ACoAAADA1' }, headline: 'Engines' };
+
+/** A config with a search that returns Ada, and with further syncs. */
+const withSyncs = (...syncs: readonly string[]): string =>
+  [
+    service(),
+    'syncs:',
+    '  people: { endpoint: pronet.search.users, request: { title: x, count: 9 } }',
+    ...syncs.map((it) => `  ${it}`),
+  ].join('\n');
+
+/** Answers the search with Ada, and other endpoints with these items. */
+const respondWith =
+  (items: Readonly<Record<string, readonly object[]>>, person: object = ADA): Respond =>
+  ({ endpoint = '' }) => ({ body: endpoint === 'pronet.search.users' ? [person] : (items[endpoint] ?? []) });
+
+const forgetAda = ({ warehouse, clock }: Scene) =>
+  forget(
+    warehouse,
+    { mayReturn: false, dryRun: false, table: 'pronet_users', key: KEY },
+    { now: clock.now, sleep: clock.sleep, newId: countingIds(9), onProgress: () => undefined },
+    new AbortController().signal,
+  );
+
+/** Replays, in place and anew, do not change a row. */
+async function expectUnchanged(scene: Scene): Promise<void> {
+  const all = await rowsOf(scene.warehouse, { machinery: true, volatile: true });
+  const content = await rowsOf(scene.warehouse, { volatile: true });
+  expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+  expect(await rowsOf(scene.warehouse, { machinery: true, volatile: true })).toEqual(all);
+  expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+  expect(await rowsOf(scene.warehouse, { volatile: true })).toEqual(content);
+}
+
+const open = postgresWarehouses();
+
+const PAGE = { '@type': '@web_parser_result', url: 'https://team.example/page', cleaned_html: 'text', title: 't' };
+const pages = (name: string, request: string): string =>
+  `${name}: { endpoint: webparser.parse, for_each: { url: ["https://team.example/page"] }, request: { ${request} } }`;
+
+it('removes pages whose content options contain a name, and no other, and later plans leave them out', async () => {
+  const config = withSyncs(
+    pages('plain', 'extract_contacts: true'),
+    pages('word', 'include_tags: ["#ada-lovelace"]'),
+    pages('part', 'exclude_tags: ["div#ada-lovelace"]'),
+  );
+  const scene = await sceneIn(await open(), {
+    respond: respondWith({ 'webparser.parse': [{ ...PAGE, links: ['https://x.example'] }] }),
+  });
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  expect(await forgetAda(scene)).toMatchObject({ requests: 2, rows: { web_pages: 2 } });
+
+  const options = () => select(scene.warehouse, 'select options from sluice.web_pages');
+  expect(await options()).toEqual([{ options: { extract_contacts: true } }]);
+  await expectUnchanged(scene);
+  scene.clock.advance(DAY_MS);
+  expect((await scene.sync(config)).exitCode).toBe(0);
+  expect(await options()).toEqual([{ options: { extract_contacts: true } }]);
+  expect(await tracesOf(scene.warehouse, ['ada-lovelace'])).toEqual([]);
+}, 120_000);
+
+it('keeps the schools of a person who was requested with words that begin with a forgotten name', async () => {
+  const scene = await sceneIn(await open(), {
+    respond: respondWith({
+      'pronet.user.education': [{ company: { urn: { type: 'school', value: '9' }, name: 'a school' }, major: 'a' }],
+    }),
+  });
+  const config = withSyncs(
+    'schools: { endpoint: pronet.user.education, for_each: [{ urn: "fsd_profile:ACoQ8", alias: "ada-lovelace, or" }], request: { count: 9 } }',
+  );
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  await forgetAda(scene);
+
+  expect(await tracesOf(scene.warehouse, ['ada-lovelace'])).toEqual([]);
+  await expectUnchanged(scene);
+  expect(await select(scene.warehouse, 'select user_urn_value, major from sluice.pronet_user_educations')).toEqual([
+    { user_urn_value: 'ACoQ8', major: 'a' },
+  ]);
+}, 120_000);
