@@ -95,3 +95,18 @@ it('keeps the schools of a person who was requested with words that begin with a
     { user_urn_value: 'ACoQ8', major: 'a' },
   ]);
 }, 120_000);
+
+it('keeps a page whose metadata is about the entity, with a tombstone as in its answer', async () => {
+  const page = { ...PAGE, metadata: { url: NAMED.url, lang: 'en' }, links: ['https://x.example'] };
+  const scene = await sceneIn(await open(), { respond: respondWith({ 'webparser.parse': [page] }) });
+  expect((await scene.sync(withSyncs(pages('pages', 'extract_contacts: true')))).exitCode).toBe(0);
+
+  await forgetAda(scene);
+
+  const rows = await select(
+    scene.warehouse,
+    'select metadata, link from sluice.web_pages join sluice.web_page_links using (page_key)',
+  );
+  expect(rows).toEqual([{ metadata: { '@type': '@sluice_forgotten' }, link: 'https://x.example' }]);
+  await expectUnchanged(scene);
+}, 120_000);

@@ -29,11 +29,13 @@ interface JsonColumn {
   /** The root row whose digest covers the value, by its key columns in this table; undefined in logs. */
   readonly owner?: { readonly root: RootTable; readonly key: readonly string[] };
   readonly redact: (value: unknown) => unknown;
+  /** The value is a complete list element, which has no row without the entity. */
+  readonly isElement: boolean;
 }
 
 /**
  * Deletes the elements and the logged changes that say nothing without the entity, and removes it from the others. An
- * answer loses the same values, so a later replay finds the same rows.
+ * answer loses the same values, so a later replay finds the same rows. Columns keep a tombstone, as the answers do.
  */
 export async function eraseFromUndeclared(
   db: QueryExecutorProvider,
@@ -51,8 +53,9 @@ function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] 
   const redaction = { forgotten, resource: root.resource };
   const placesIn = (of: RootTable | ChildTable, element: ListElement, isEntity: boolean): readonly JsonColumn[] =>
     jsonColumnsOf(of).flatMap((column) => {
+      const isElement = element.of === 'json';
       const redact = (value: unknown): unknown => {
-        if (element.of === 'json') return redactElement(value, redaction);
+        if (isElement) return redactElement(value, redaction);
         if (column !== 'extra' || element.of !== 'object' || !isObject(value)) return redactScalar(value, redaction);
         return redactExtra(value, { ...redaction, fields: element.fields, isEntity });
       };
@@ -66,9 +69,10 @@ function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] 
           where: sql<boolean>`true`,
           owner: { root, key: rootKeyIn(of) },
           redact,
+          isElement,
         },
         ...values.flatMap((value) =>
-          of.changes ? { table: of.changes.name, column: value, type: 'text' as const, where, redact } : [],
+          of.changes ? { table: of.changes.name, column: value, type: 'text' as const, where, redact, isElement } : [],
         ),
       ];
     });
@@ -98,7 +102,7 @@ async function dropUnchanged(
 async function eraseFrom(
   db: QueryExecutorProvider,
   schema: string,
-  { table: name, column, type, where, owner, redact }: JsonColumn,
+  { table: name, column, type, where, owner, redact, isElement }: JsonColumn,
   { hints }: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {
@@ -116,7 +120,7 @@ async function eraseFrom(
       const before = parseExact(row['value'] ?? 'null');
       const left = redact(before);
       if (left === before) continue;
-      if (isTombstone(left)) gone.push(at);
+      if (isElement && isTombstone(left)) gone.push(at);
       else
         await sql`update ${table} set ${sql.ref(column)} = ${canonicalJson(left)}::text::${sql.raw(type)} where ctid = ${at}::tid`.execute(
           db,
