@@ -1,6 +1,7 @@
 /** Erasure, then replays: the rows of other entities stay, and the answers say the same of them. */
 import { expect, it } from 'vitest';
 import { forget } from '../../src/flow/erasure/forget.ts';
+import { withoutEscapes } from '../../src/flow/erasure/scrub.ts';
 import type { Respond } from '../../src/sandbox/options.ts';
 import { tracesOf } from '../support/traces.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
@@ -110,3 +111,24 @@ it('keeps a page whose metadata is about the entity, with a tombstone as in its 
   expect(rows).toEqual([{ metadata: { '@type': '@sluice_forgotten' }, link: 'https://x.example' }]);
   await expectUnchanged(scene);
 }, 120_000);
+
+it('removes a name with a line break and a tab from texts, unknown fields and answers', async () => {
+  const name = 'Ada\nKing\tLovelace';
+  const post = { urn: { type: 'activity', value: '5' }, text: `by ${name} today`, note: `with ${name} today` };
+  const scene = await sceneIn(await open(), {
+    respond: respondWith({ 'pronet.post.reposts': [post] }, { ...ADA, name }),
+  });
+  const posts = 'posts: { endpoint: pronet.post.reposts, request: { urn: "urn:li:activity:1", count: 9 } }';
+  expect((await scene.sync(withSyncs(posts))).exitCode).toBe(0);
+  expect(await tracesOf(scene.warehouse, [name])).not.toEqual([]);
+
+  await forgetAda(scene);
+
+  expect(await tracesOf(scene.warehouse, [name])).toEqual([]);
+  await expectUnchanged(scene);
+}, 120_000);
+
+it('finds names with control characters in bodies that are not JSON', () => {
+  const name = 'Ada\nKing\tLovelace\b\f\r\u0001';
+  expect(withoutEscapes(JSON.stringify(name))).toBe(`"${name}"`);
+});

@@ -64,4 +64,8 @@ async function inFiles(folder: string | undefined, texts: readonly string[]): Pr
 
 /** A text inside a longer word does not count. Few values contain a text at all, so a fast check comes first. */
 const holds = (text: string, it: string): boolean =>
-  text.includes(it) && new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(it)}(?![\\p{L}\\p{N}])`, 'u').test(text);
+  [it, JSON.stringify(it).slice(1, -1)].some(
+    (written) =>
+      text.includes(written) &&
+      new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(written)}(?![\\p{L}\\p{N}])`, 'u').test(text),
+  );

@@ -5,6 +5,7 @@ import { decode } from '../../normalize/decode.ts';
 import { isTombstone } from '../../service/names/forgotten.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
 import { inspectAnswer, textsOf } from './answer-body.ts';
+import { ESCAPED_IN_JSON } from './sweep.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
 
 /** Answer ids per page. */
@@ -99,7 +100,9 @@ async function eraseFrom(
 function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return (
-    text.includes('\\u') || text.includes('\\/') || hints.some((hint) => text.includes(hint) || /["\\]/.test(hint))
+    text.includes('\\u') ||
+    text.includes('\\/') ||
+    hints.some((hint) => text.includes(hint) || ESCAPED_IN_JSON.test(hint))
   );
 }
 

@@ -8,6 +8,7 @@ import { isKeyedByQuestion } from '../../service/resource.ts';
 import { anyText } from '../../warehouse/sql/array-literal.ts';
 import { ENTITY_FORGOTTEN } from '../../recovery/spool/run-spools.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
+import { longestPlainPart } from './sweep.ts';
 import { containsAny, type ErasureSearch } from './target.ts';
 
 /** A request for the entity. */
@@ -27,7 +28,7 @@ export async function requestsFor(ops: Ops, { forgotten, hints }: ErasureSearch)
     .selectFrom('requests')
     .select(['id', 'endpoint', 'request_key', 'body'])
     .where(
-      sql<boolean>`(${containsAny(sql`requests.body::text`, hints)}
+      sql<boolean>`(${containsAny(sql`requests.body::text`, hints.map(longestPlainPart))}
         or (endpoint = ${anyText(KEYED_BY_QUESTION)} and position('%' in requests.body::text) > 0))`,
     )
     .orderBy('id')

@@ -114,6 +114,9 @@ function cleanJson(text: string, forgotten: ErasureSearch['forgotten']): string 
 export const jsonColumnsOf = ({ columns }: Table): readonly string[] =>
   columns.filter(({ name, type }) => type === 'jsonb' && !name.startsWith('_')).map(({ name }) => name);
 
+/** The characters that JSON writes with an escape, and some more. */
+export const ESCAPED_IN_JSON = /["\\\p{Cc}]/u;
+
 /** The longest part of a text that JSON writes without escapes. */
 export const longestPlainPart = (text: string): string =>
-  text.split(/["\\]/).toSorted((a, b) => b.length - a.length)[0] ?? text;
+  text.split(ESCAPED_IN_JSON).toSorted((a, b) => b.length - a.length)[0] ?? text;
