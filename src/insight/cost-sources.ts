@@ -3,6 +3,7 @@
  * derived from these sums.
  */
 import { type RawBuilder, sql } from 'kysely';
+import { unconfirmedPoints } from '../ledger/log-costs.ts';
 import { type ReconcileDb, reconcileTables } from '../ledger/match-log.ts';
 import { answerCosts, LOGGED_POINTS } from '../warehouse/schema/views/answer-costs.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
@@ -32,6 +33,11 @@ interface LedgerSums {
   readonly points: string | null;
   /** Points of the requests without a row in the log. */
   readonly unlogged_points: string | null;
+  /** Requests with attempts by whether the log confirms them, and their points. */
+  readonly verified: string;
+  readonly verified_points: string | null;
+  readonly unverified: string;
+  readonly unverified_points: string | null;
 }
 
 /** Cost and result of a run's answers to the requests of one sync. */
@@ -71,7 +77,8 @@ export async function readCostSources(
   await sql`select set_config('search_path', ${`${quoted(schema)}, ${quoted(ops)}, pg_temp`}, true)`.execute(db);
   const { rows } = await sql<CostSources>`
     with logged_requests as materialized (
-      select date, endpoint, plan, sync, run_id, request_id, points, outcome from ${sql.table(`${schema}.logged_requests`)}
+      select date, endpoint, plan, sync, run_id, request_id, points, outcome = 'failed' as is_failed
+      from ${sql.table(`${schema}.logged_requests`)}
     ), logged_points as materialized (
       ${sql.raw(LOGGED_POINTS)}
     ), answer_costs as materialized (
@@ -80,14 +87,19 @@ export async function readCostSources(
     ), logged as (
       select date::text as date, endpoint, plan, sync, run_id::text as run_id, date >= ${first} as is_counted,
         count(*)::text as requests, sum(points)::text as points,
-        (count(*) filter (where outcome = 'failed'))::text as failed_requests,
-        coalesce(sum(points) filter (where outcome = 'failed'), 0)::text as failed_points
+        (count(*) filter (where is_failed))::text as failed_requests,
+        coalesce(sum(points) filter (where is_failed), 0)::text as failed_points
       from logged_requests group by logged_requests.date, 2, 3, 4, logged_requests.run_id
     ), ledger as (
-      select split_part(q.sync, ':', 1) as sync, q.endpoint, sum(q.points)::text as points,
-        (sum(coalesce(q.charged, q.points)) filter (where l.request_id is null))::text as unlogged_points
-      from ${requests} q left join logged_points l on l.request_id = q.id
-      where (q.sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
+      select split_part(r.sync, ':', 1) as sync, r.endpoint, sum(r.points)::text as points,
+        (sum(coalesce(r.charged, r.points)) filter (where l.request_id is null))::text as unlogged_points,
+        (count(r.charged) filter (where r.attempts > 0))::text as verified,
+        (sum(r.charged) filter (where r.attempts > 0))::text as verified_points,
+        (count(*) filter (where r.attempts > 0 and u.unconfirmed > 0))::text as unverified,
+        (sum(u.unconfirmed) filter (where r.attempts > 0))::text as unverified_points
+      from ${requests} r left join logged_points l on l.request_id = r.id
+      cross join lateral (select ${unconfirmedPoints({ ops })} as unconfirmed) u
+      where (r.sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
     ), bought as (
       select run_id::text as run_id, sync, endpoint, date >= ${first} as is_counted, count(*)::text as answers,
         sum(points)::text as points, sum(loaded)::text as loaded, sum(new_rows)::text as new_rows,
@@ -120,7 +132,11 @@ export const loggedRows = ({ logged }: CostSources): RawBuilder<unknown> =>
 
 /** The sums over the ledger as a table expression. */
 export const ledgerRows = ({ ledger }: CostSources): RawBuilder<unknown> =>
-  tableOf(ledger, 'sync text, endpoint text, points numeric, unlogged_points numeric');
+  tableOf(
+    ledger,
+    `sync text, endpoint text, points numeric, unlogged_points numeric, verified bigint, verified_points numeric,
+      unverified bigint, unverified_points numeric`,
+  );
 
 /** The sums over the answers as a table expression. */
 export const boughtRows = ({ bought }: CostSources): RawBuilder<unknown> =>

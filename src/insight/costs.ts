@@ -9,7 +9,6 @@ import {
 } from './cost-details.ts';
 import { boughtRows, type CostSources, ledgerRows, loggedRows, readCostSources } from './cost-sources.ts';
 import { readRuns, type RunCosts } from './run-costs.ts';
-import { unconfirmedPoints } from '../ledger/log-costs.ts';
 import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
@@ -76,17 +75,19 @@ export interface Verification {
   readonly quotedPoints: number;
 }
 
-async function readVerification({ db, schema, ops }: ReconcileDb, since: string | undefined): Promise<Verification> {
-  const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
+async function readVerification(
+  { db, schema }: ReconcileDb,
+  since: string | undefined,
+  sources: CostSources,
+): Promise<Verification> {
   const { rows } = await sql<Verification>`
-    select count(*) filter (where charged is not null)::float8 as "verifiedRequests",
-      coalesce(sum(charged), 0)::float8 as "verifiedPoints",
-      count(*) filter (where unconfirmed > 0)::float8 as "unverifiedRequests",
-      coalesce(sum(unconfirmed), 0)::float8 as "unverifiedPoints",
-      (select coalesce(sum(quoted_points), 0) from ${sql.table(`${schema}.run_costs`)} where date >= ${first})::float8 as "quotedPoints"
-    from ${sql.table(`${ops}.requests`)} r
-    cross join lateral (select ${unconfirmedPoints({ ops })} as unconfirmed) u
-    where attempts > 0 and (sent_at at time zone 'UTC')::date >= ${first}`.execute(db);
+    select coalesce(sum(verified), 0)::float8 as "verifiedRequests",
+      coalesce(sum(verified_points), 0)::float8 as "verifiedPoints",
+      coalesce(sum(unverified), 0)::float8 as "unverifiedRequests",
+      coalesce(sum(unverified_points), 0)::float8 as "unverifiedPoints",
+      (select coalesce(sum(quoted_points), 0) from ${sql.table(`${schema}.run_costs`)}
+        where date >= coalesce(${since ?? null}::date, '-infinity'))::float8 as "quotedPoints"
+    from ${ledgerRows(sources)}`.execute(db);
   return rows[0] ?? NOT_SPENT;
 }
 
@@ -115,7 +116,7 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
       return {
         since: since ?? null,
         total: { ...sumOf(cells), firstDay: days[0]?.date ?? null, lastDay: days.at(-1)?.date ?? null },
-        verification: await readVerification(database, since),
+        verification: await readVerification(database, since, sources),
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
