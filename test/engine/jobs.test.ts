@@ -25,10 +25,7 @@ eachWarehouse('the jobs', (open) => {
       .toMatchObject([{ sync: 'a', exitCode: 3, because: 'the token was refused' }]);
     expect(await jobs.redrive(['b'])).toEqual([]);
     expect(await jobs.redrive([])).toEqual(['a']);
-    expect(await readEngineStatus(warehouse)).toMatchObject({ givenUp: [], givenUpJobs: 0 });
-    await jobs.enqueue(Array.from({ length: 103 }, () => ({ queue: 'dead', data: dead })));
-    const many = await readEngineStatus(warehouse);
-    expect([many?.givenUp.length, many?.givenUpJobs]).toEqual([100, 103]);
+    expect((await readEngineStatus(warehouse))?.givenUp).toEqual([]);
   });
 
   it('are over, though given up, when their syncs completed since: only their names put them back', async () => {
@@ -49,6 +46,9 @@ eachWarehouse('the jobs', (open) => {
     expect((await jobs.redrive([])).toSorted()).toEqual(left);
     expect(await jobs.redrive([])).toEqual([]);
     expect(await jobs.redrive(['completed'])).toEqual(['completed']);
+    await jobs.enqueue(Array.from({ length: 103 }, () => ({ queue: 'dead', data: syncJob('often') })));
+    const many = await readEngineStatus(warehouse);
+    expect([many?.givenUp.length, many?.givenUpJobs]).toEqual([100, 103]);
   });
 
   it('wait for a handler that outlives its job, and find out then how it ended', async () => {
