@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/document/problem.ts';
+import { countOf } from '../support/long.ts';
 import { HEAD, load, problemsIn } from './written.ts';
 
 /** Two cores at work on other tests: far above what any of these takes, far below what a blown-up one would. */
@@ -112,7 +113,7 @@ describe('any text', () => {
   it('loads or is refused with its place', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 30 }), (words) => settled(words.join(''))),
-      { numRuns: 150 },
+      { numRuns: countOf(60, 150) },
     );
   });
 
@@ -121,7 +122,7 @@ describe('any text', () => {
       fc.asyncProperty(fc.array(word, { maxLength: 12 }), (words) =>
         settled(`${HEAD}  a: { endpoint: pronet.search.users, request: { count: 1 }, ${words.join('')} }`),
       ),
-      { numRuns: 150 },
+      { numRuns: countOf(60, 150) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('any text', () => {
             }),
           ),
       ),
-      { numRuns: 300 },
+      { numRuns: countOf(120, 300) },
     );
   });
 });

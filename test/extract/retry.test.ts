@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { stopReasonOf } from '../../src/errors.ts';
 import type { Outcome } from '../../src/extract/outcome.ts';
 import { type Attempt, type Decision, decide, retryPolicy } from '../../src/extract/retry.ts';
+import { countOf } from '../support/long.ts';
 
 const POLICY = retryPolicy(2);
 const FIRST: Attempt = {
@@ -248,7 +249,7 @@ describe('a loop over decisions', () => {
           expect.unreachable('forty attempts and no end');
         },
       ),
-      { numRuns: 500 },
+      { numRuns: countOf(200, 500) },
     );
   });
 });

@@ -86,7 +86,7 @@ const recalled = ({ sent }: SplitRun, runId: string): InputSlices['slices'] =>
 
 describe('a window', () => {
   it('takes no more requests than its days and facets allow, is never quoted more, and a truthful run brings all of it', () => {
-    for (let seed = 1; seed <= countOf(700, 20_000); seed++) {
+    for (let seed = 1; seed <= countOf(300, 20_000); seed++) {
       const { world, options } = trialOf(seed);
       const lie = lying(drawn(seed + 0.5), world);
       const latency = slow(drawn(seed + 0.25));
@@ -103,7 +103,7 @@ describe('a window', () => {
   });
 
   it('is not requested day by day because earlier answers had far more items, or none, for its days', () => {
-    for (let seed = 1; seed <= countOf(60, 1000); seed++) {
+    for (let seed = 1; seed <= countOf(30, 1000); seed++) {
       const draw = drawn(seed);
       const days = 100 + below(draw, 600);
       const rows = below(draw, 500);

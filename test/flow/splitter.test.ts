@@ -13,7 +13,7 @@ import {
   SPLIT_BY,
   WORLDS,
 } from '../service/filing-world.ts';
-import { IS_LONG } from '../support/long.ts';
+import { countOf, IS_LONG } from '../support/long.ts';
 import { type SplitRun, splitRun, missed } from './split-run.ts';
 
 const ORDERS: readonly Order[] = ['newest first', 'at random', 'oldest first', 'relevant'];
@@ -233,7 +233,7 @@ describe('whatever is predicted', () => {
           expect(missed({ ...world, filings: all.filter(isAsked) }, run)).toBe(0);
         },
       ),
-      { seed: 11, numRuns: 150 },
+      { seed: 11, numRuns: countOf(60, 150) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { printable } from '../../src/extract/failure.ts';
 import { redactionOf } from '../../src/redaction/redaction.ts';
 import { ENCODINGS, givesAway } from '../support/encodings.ts';
+import { countOf } from '../support/long.ts';
 import { slowdown } from '../support/slowdown.ts';
 
 const TOKENS = [
@@ -47,7 +48,7 @@ describe('a secret', () => {
           expect(givesAway(left, token)).toBe(false);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: countOf(120, 300) },
     );
   });
 

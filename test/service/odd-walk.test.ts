@@ -1,6 +1,7 @@
 /** The walk through logs with every oddity that the contract does not rule out: no row lost, and always an end. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { countOf } from '../support/long.ts';
 import { type Oddities, oddPage, type OddRow, textAt, walkThrough } from './odd-log.ts';
 
 const rowsAt = (instants: readonly number[]): OddRow[] =>
@@ -69,7 +70,7 @@ describe('a walk', () => {
           expect(warnings).toEqual([]);
         },
       ),
-      { seed: 11, numRuns: 4000 },
+      { seed: 11, numRuns: countOf(1500, 4000) },
     );
   });
 
@@ -191,7 +192,7 @@ describe('a walk', () => {
         expect(idsOf(due).filter((id) => !ids.has(id))).toEqual([]);
         expect(warnings).toEqual([]);
       }),
-      { seed: 4, numRuns: 1000 },
+      { seed: 4, numRuns: countOf(400, 1000) },
     );
   });
 
@@ -218,7 +219,7 @@ describe('a walk', () => {
         const { ids, warnings } = walkThrough(rows, { ...kind, cursorDigits: digits }, { limit }, 8 * rows.length + 8);
         if (ids.size < rows.length) expect(warnings).not.toEqual([]);
       }),
-      { seed: 5, numRuns: 2000 },
+      { seed: 5, numRuns: countOf(700, 2000) },
     );
   });
 });

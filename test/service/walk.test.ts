@@ -5,6 +5,7 @@ import type { RequestBody } from '../../src/service/request-body.ts';
 import type { PageStep } from '../../src/service/paging.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
 import { logWalk } from '../../src/service/request-log/walk.ts';
+import { countOf } from '../support/long.ts';
 
 interface Row {
   readonly id: string;
@@ -82,7 +83,7 @@ describe.each(KINDS)('a log that is %s', (_, kind) => {
         expect(walked.ids).toEqual(idsOf(log));
         expect(walked.warnings).toEqual([]);
       }),
-      { seed: 1, numRuns: 400 },
+      { seed: 1, numRuns: countOf(150, 400) },
     );
   });
 
@@ -99,7 +100,7 @@ describe.each(KINDS)('a log that is %s', (_, kind) => {
         const filling = log.filter(({ at }) => log.filter((it) => it.at === at).length >= limit);
         if (filling.length === 0) expect(walked.warnings).toEqual([]);
       }),
-      { seed: 2, numRuns: 600 },
+      { seed: 2, numRuns: countOf(200, 600) },
     );
   });
 
@@ -145,7 +146,7 @@ describe.each(KINDS)('a log that is %s and cuts cursors', (_, kind) => {
         expect(walked.ids).toEqual(idsOf(log));
         expect(walked.warnings).toEqual([]);
       }),
-      { seed: 3, numRuns: 300 },
+      { seed: 3, numRuns: countOf(120, 300) },
     );
   });
 
@@ -205,7 +206,7 @@ describe('instants', () => {
         fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n }),
         (micros) => microsOf(instantText(micros)) === micros,
       ),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: countOf(200, 500) },
     );
   });
 });
