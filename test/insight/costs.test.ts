@@ -9,6 +9,7 @@ import { priceViews } from '../../src/warehouse/schema/views/prices.ts';
 import { requestCostViews } from '../../src/warehouse/schema/views/request-costs.ts';
 import { syncCostViews } from '../../src/warehouse/schema/views/sync-costs.ts';
 import { select } from '../flow/rows.ts';
+import { countOf } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { expectCosts, expectReconciled, sum } from './cost-agreement.ts';
 import { BEGAN, DAY_MS, fill, histories, machinery, type Request, type Row, writeHistory } from './cost-history.ts';
@@ -82,14 +83,14 @@ anyWarehouse('costs', (open) => {
   it('are the sums of any log, whatever it leaves out', async () => {
     await fc.assert(
       fc.asyncProperty(histories(40), (history) => expectCosts(warehouse, history)),
-      { numRuns: 25 },
+      { numRuns: countOf(12, 25) },
     );
   });
 
   it('are reconciled by day as status reconciles them', async () => {
     await fc.assert(
       fc.asyncProperty(histories(40), (history) => expectReconciled(warehouse, history)),
-      { numRuns: 15 },
+      { numRuns: countOf(8, 15) },
     );
   });
 

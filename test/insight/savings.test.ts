@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { select } from '../flow/rows.ts';
+import { countOf } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { BEGAN, fill } from './cost-history.ts';
 
@@ -127,7 +128,7 @@ anyWarehouse('savings of a max_age', (open) => {
         );
         expect(found).toEqual(savingsOf(all));
       }),
-      { numRuns: 30 },
+      { numRuns: countOf(15, 30) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { currentLowerBounds } from '../../src/ledger/coverage.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
+import { countOf } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
 const SEEN = '2026-03-06T12:00:00.000Z';
@@ -296,7 +297,7 @@ anyWarehouse('views of rows made by hand', (open) => {
         expect(shown.map((it) => it.run_id).toSorted()).toEqual(bounds.map(({ runId }) => runId).toSorted());
       }),
       {
-        numRuns: 100,
+        numRuns: countOf(40, 100),
         examples: [[[bound, after('2026-01-02', '2026-01-02')]], [[bound, after('2026-01-01', '2026-01-01')]]],
       },
     );

@@ -6,6 +6,7 @@ import { observe, type RowState } from '../../src/load/merge/observe.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import type { RootTable } from '../../src/warehouse/schema/table-types.ts';
 import { select } from '../flow/rows.ts';
+import { countOf } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';
 
@@ -242,7 +243,7 @@ anyWarehouse('the log of changes', (open) => {
         for (const id of [1, ...ids]) await load(answers[id - 1] as Answer);
         expect((await log(warehouse)).filter((line) => line.includes('name'))).toEqual(expected);
       }),
-      { numRuns: 30 },
+      { numRuns: countOf(15, 30) },
     );
   });
 });

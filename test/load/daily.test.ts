@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { writeDailyRows } from '../../src/load/history/daily.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { countOf } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { select } from '../flow/rows.ts';
 import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';
@@ -257,7 +258,7 @@ anyWarehouse('numbers by day', (open) => {
         for (const place of again) await keep(warehouse, POSTS, ...answers.slice(place, place + 1));
         expect(await days()).toEqual(expectedOf(items));
       }),
-      { numRuns: 40 },
+      { numRuns: countOf(20, 40) },
     );
   });
 });

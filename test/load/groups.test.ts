@@ -103,7 +103,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
         if (last) await loadIn(together.warehouse, [[last]]);
         expect(await together.versions()).toEqual(before);
       }),
-      { seed: 7, numRuns: kind === 'postgres' ? countOf(30, 100) : countOf(12, 40) },
+      { seed: 7, numRuns: kind === 'postgres' ? countOf(15, 100) : countOf(6, 40) },
     );
     // Groups of one would show nothing.
     expect(sizes.filter((size) => size > 2).length).toBeGreaterThan(sizes.length / 5);

@@ -11,6 +11,7 @@ import { quotedList } from '../../src/warehouse/sql/identifiers.ts';
 import { rootTables, tables } from '../../src/warehouse/schema/tables.ts';
 import { select } from '../flow/rows.ts';
 import { batchOf, contextOf, receivedAt } from '../support/loading.ts';
+import { countOf } from '../support/long.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
 /** What an answer says of its entity: texts, a list, whether it is as long as requested, and whether it is a preview. */
@@ -223,7 +224,7 @@ async function versionsIn(warehouse: Warehouse): Promise<readonly string[]> {
 anyWarehouse('the history of entities', (open, warehouseKind) => {
   it('has no overlap, no gap and one current version, equal to the row, and the versions of a model', async () => {
     const warehouse = await open();
-    const sequences = fc.sample(sequence, warehouseKind === 'embedded' ? 60 : 1000);
+    const sequences = fc.sample(sequence, warehouseKind === 'embedded' ? 30 : countOf(400, 1000));
     const model = sequences.flatMap((it, at) => versionsOf(at, it)).toSorted();
     const replay = inTurns(sequences, inOrder);
 

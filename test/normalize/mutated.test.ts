@@ -22,7 +22,7 @@ import { postgresWarehouses } from '../support/warehouse.ts';
 import { drawsOf, mutatedBody } from './mutate.ts';
 
 const SEED = Number(process.env['SLUICE_SEED'] ?? 20_260_306);
-const ANSWERS = countOf(500, 10_000);
+const ANSWERS = countOf(250, 10_000);
 /** Enough to speak of several entities, few enough that ten thousand answers load in a minute. */
 const ITEMS = 2;
 
