@@ -132,3 +132,44 @@ it('finds names with control characters in bodies that are not JSON', () => {
   const name = 'Ada\nKing\tLovelace\b\f\r\u0001';
   expect(withoutEscapes(JSON.stringify(name))).toBe(`"${name}"`);
 });
+
+it('omits elements about the entity that have no row of their own, as the answers do', async () => {
+  const scene = await sceneIn(await open(), {
+    respond: respondWith({
+      'webparser.parse': [{ ...PAGE, links: ['https://x.example', { url: NAMED.url, mood: 'zq' }, { url: 'y' }] }],
+      'pronet.group': [
+        {
+          ...{ urn: { type: 'group', value: '77' }, name: 'g', url: 'g', member_count: 3 },
+          members: [
+            { user: { urn: { type: 'fsd_profile', value: 'B' }, name: 'Bob' }, role: 'owner' },
+            { user: NAMED, role: 'zq role' },
+          ],
+        },
+      ],
+      'pronet.post.reposts': [
+        { urn: { type: 'activity', value: '5' }, text: 'x', mentioned: [null, 'ada-lovelace', NAMED] },
+      ],
+    }),
+  });
+  const config = withSyncs(
+    pages('pages', 'extract_contacts: true'),
+    'groups: { endpoint: pronet.group, request: { group: "77" } }',
+    'posts: { endpoint: pronet.post.reposts, request: { urn: "urn:li:activity:1", count: 9 } }',
+  );
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  await forgetAda(scene);
+
+  expect(await tracesOf(scene.warehouse, ['ada-lovelace', 'zq role', 'zq'])).toEqual([]);
+  expect(await select(scene.warehouse, 'select position::int, link from sluice.web_page_links order by 1')).toEqual([
+    { position: 0, link: 'https://x.example' },
+    { position: 2, link: null },
+  ]);
+  expect(await select(scene.warehouse, 'select links_count::int, extra from sluice.web_pages')).toEqual([
+    { links_count: 3, extra: { links: { 2: { url: 'y' } } } },
+  ]);
+  expect(await select(scene.warehouse, 'select members_count::int, extra from sluice.pronet_groups')).toEqual([
+    { members_count: 2, extra: null },
+  ]);
+  await expectUnchanged(scene);
+}, 120_000);

@@ -3,18 +3,19 @@
  * fields without a column with their logged changes.
  */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
-import { redactElement, redactExtra, redactScalar } from '../../normalize/erasure/redact-items.ts';
+import { isByPosition, redactExtra } from '../../normalize/erasure/redact-extra.ts';
+import { redactElement, redactScalar } from '../../normalize/erasure/redact-items.ts';
 import { isObject } from '../../normalize/scope.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import type { ListElement } from '../../service/model.ts';
 import { type Forgotten, isTombstone } from '../../service/names/forgotten.ts';
-import { anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
 import { executeNoted, noteChanged, rootKeyIn, type TouchedRows } from './tables.ts';
-import { containsAny, type ErasureSearch, tableId } from './target.ts';
+import { containsAny, type ErasureSearch, keyEquals, tableId } from './target.ts';
 
 /** Rows per statement. */
 const PAGE = 1000;
@@ -57,7 +58,8 @@ function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] 
       const redact = (value: unknown): unknown => {
         if (isElement) return redactElement(value, redaction);
         if (column !== 'extra' || element.of !== 'object' || !isObject(value)) return redactScalar(value, redaction);
-        return redactExtra(value, { ...redaction, fields: element.fields, isEntity });
+        const left = redactExtra(value, { ...redaction, fields: element.fields, isEntity });
+        return left !== value && Object.keys(left).length === 0 ? null : left;
       };
       const where = sql<boolean>`t.attribute = ${column}`;
       const values = of.changes?.digested.includes(column) ? [] : ['from_value', 'to_value'];
@@ -121,15 +123,45 @@ async function eraseFrom(
       const left = redact(before);
       if (left === before) continue;
       if (isElement && isTombstone(left)) gone.push(at);
-      else
-        await sql`update ${table} set ${sql.ref(column)} = ${canonicalJson(left)}::text::${sql.raw(type)} where ctid = ${at}::tid`.execute(
+      else {
+        const text = left === null ? null : canonicalJson(left);
+        await sql`update ${table} set ${sql.ref(column)} = ${text}::text::${sql.raw(type)} where ctid = ${at}::tid`.execute(
           db,
         );
+      }
       touched.note(name, 1);
-      if (owner) noteChanged(touched, owner.root, owner.key.map((_, index) => row[`k${index}`] ?? '').join('\0'));
+      if (!owner) continue;
+      const id = owner.key.map((_, index) => row[`k${index}`] ?? '');
+      noteChanged(touched, owner.root, id.join('\0'));
+      if (name === owner.root.name && column === 'extra')
+        await dropElements(db, schema, owner.root, id, { before, left }, touched);
     }
     if (gone.length > 0) await sql`delete from ${table} where ctid = any(${arrayLiteral(gone)}::tid[])`.execute(db);
     if (rows.length < PAGE) return;
     after = rows.at(-1)?.['at'] ?? after;
   }
+}
+
+/** Deletes the rows of elements that were no texts and that `extra` no longer has: the answer has tombstones there. */
+async function dropElements(
+  db: QueryExecutorProvider,
+  schema: string,
+  { children }: RootTable,
+  id: readonly string[],
+  extra: { readonly before: unknown; readonly left: unknown },
+  touched: TouchedRows,
+): Promise<void> {
+  for (const { name, element, parentKey, path } of children) {
+    if (element.of !== 'scalar') continue;
+    const kept = positionsAt(extra.left, path);
+    const gone = positionsAt(extra.before, path).filter((it) => !kept.includes(it));
+    if (gone.length === 0) continue;
+    const rows = sql`delete from ${tableId(schema, name)} where ${keyEquals(parentKey, id)} and position = ${anyBigint(gone)}`;
+    await executeNoted(db, touched, name, rows);
+  }
+}
+
+function positionsAt(extra: unknown, path: readonly string[]): readonly string[] {
+  const elements = path.reduce((value: unknown, name) => (isObject(value) ? value[name] : undefined), extra);
+  return isObject(elements) && isByPosition(elements) ? Object.keys(elements) : [];
 }

@@ -48,12 +48,12 @@ export function redactItems(
 }
 
 /** What to remove from the fields of a resource. */
-interface ResourceRedaction extends ItemRedaction {
+export interface ResourceRedaction extends ItemRedaction {
   /** The resource whose fields are visited. Names in lists of unknown shape refer to resources of its topic. */
   readonly resource: Resource;
 }
 
-interface Walk extends ResourceRedaction {
+export interface Walk extends ResourceRedaction {
   readonly source: KeyedRequest;
   readonly position: number;
 }
@@ -69,7 +69,7 @@ export const redactScalar = (value: unknown, redaction: ResourceRedaction): unkn
 export const redactElement = (element: unknown, redaction: ResourceRedaction): unknown =>
   isAbout(element, redaction) ? tombstone() : redactValue(element, redaction);
 
-const cleaningOf = ({ forgotten, onFound, resource }: ResourceRedaction): Cleaning => ({
+export const cleaningOf = ({ forgotten, onFound, resource }: ResourceRedaction): Cleaning => ({
   forgotten,
   tables: TABLES_BY_TOPIC.get(resource.topic) ?? [],
   ...(onFound && { onFound }),
@@ -79,43 +79,21 @@ const TABLES_BY_TOPIC = new Map(
   TOPICS.map((topic) => [topic, rootTables.filter(({ resource }) => resource.topic === topic).map(({ name }) => name)]),
 );
 
-/** The fields without a column of an object with these fields. */
-interface ExtraRedaction extends ResourceRedaction {
-  readonly fields: Fields;
-  /** Whether the object is an entity, which keeps its own names. Assumed: one whose declaration is an entity has a key. */
-  readonly isEntity: boolean;
-}
-
-/** The fields without a column, without the entity. The object of an answer that they come from loses the same. */
-export const redactExtra = (extra: JsonObject, { fields, isEntity, ...redaction }: ExtraRedaction): JsonObject =>
-  mappedFields(extra, (name, value) => {
-    if (isEntity && isOwnName(name, value, cleaningOf(redaction))) return [name, value];
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!field) return cleanedEntry(name, value, cleaningOf(redaction));
-    if (field.shape !== 'object' || !isObject(value))
-      return [name, fieldOf(field, value, { ...redaction, ...NO_REQUEST })];
-    const inner = { ...redaction, fields: field.fields, isEntity: field.observation !== undefined };
-    return [name, redactExtra(value, inner)];
-  });
-
-/** Only keys that come from a request need it, and no object without a column has one. */
-const NO_REQUEST: Pick<Walk, 'source' | 'position'> = {
-  source: { sync: '', requestKey: '', request: {} },
-  position: 0,
-};
-
 /** The results, or the same array if no element changes. */
 function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
   const after = values.map(of);
   return after.every((value, at) => value === values[at]) ? values : after;
 }
 
-/** The object with the results, or the same object if no field changes. */
-function mappedFields(wire: JsonObject, of: (name: string, value: unknown) => [string, unknown]): JsonObject {
+/** The object with the results, without the fields that have none, or the same object if no field changes. */
+export function mappedFields(
+  wire: JsonObject,
+  of: (name: string, value: unknown) => [string, unknown] | undefined,
+): JsonObject {
   const after = Object.entries(wire).map(([name, value]) => of(name, value));
-  return after.every(([name, value]) => Object.hasOwn(wire, name) && value === wire[name])
+  return after.every((it) => it && Object.hasOwn(wire, it[0]) && it[1] === wire[it[0]])
     ? wire
-    : Object.fromEntries(after);
+    : Object.fromEntries(after.filter((it) => it !== undefined));
 }
 
 /** A complete entity of the resource. */
@@ -166,7 +144,7 @@ const fieldsOf = (fields: Fields, wire: JsonObject, walk: Walk, other?: Other): 
     return [name, value === null ? value : fieldOf(field, value, walk)];
   });
 
-function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
+export function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
   switch (field.shape) {
     case 'scalar':
     case 'given':

@@ -45,6 +45,8 @@ export interface ChildTable extends Table {
   readonly kind: 'child';
   /** Key columns of the parent, with their names in this table. */
   readonly parentKey: readonly string[];
+  /** The fields from the parent to the list. */
+  readonly path: readonly string[];
   /** The parent's column with the number of elements. */
   readonly count: string;
   readonly volatile: boolean;

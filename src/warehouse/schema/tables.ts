@@ -141,6 +141,7 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
     ],
     key: [...parentKey, ...(own.length > 0 ? own : ['position'])],
     parentKey,
+    path,
     count: countColumn(path.join('_')),
     volatile: list.volatile,
     element,

@@ -1,6 +1,7 @@
 /** Items of other entities keep their keys, whatever ids of other tables were forgotten. */
 import { expect, it } from 'vitest';
-import { redactExtra, redactItems } from '../../../src/normalize/erasure/redact-items.ts';
+import { redactExtra } from '../../../src/normalize/erasure/redact-extra.ts';
+import { redactItems } from '../../../src/normalize/erasure/redact-items.ts';
 import { endpointNamed } from '../../../src/service/catalog.ts';
 import type { Forgotten } from '../../../src/service/names/forgotten.ts';
 
