@@ -1,5 +1,6 @@
 /** The views of costs and what is read from them, on histories of 90 days, against sums added up by hand. */
 import * as fc from 'fast-check';
+import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import { NOT_SPENT, readCostCells, readCosts } from '../../src/insight/costs.ts';
 import { readReconciliation } from '../../src/recovery/reconcile/reconcile.ts';
@@ -186,6 +187,22 @@ anyWarehouse('costs', (open) => {
     expect(
       await rowsOf('select new_rows::int as new_rows, points_per_new_row, points_per_loaded from sluice.sync_costs'),
     ).toEqual([{ new_rows: 2, points_per_new_row: 4, points_per_loaded: 4 }]);
+  });
+
+  it('count the points of a request with several answers once, with the newest', async () => {
+    await writeHistory(warehouse, { rows: [], requests: [asked(1, {}), asked(2, {})] });
+    await sql`insert into sluice_ops.answers
+      (id, request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, encoding, sha256, bytes)
+      overriding system value
+      select 9, request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, encoding, sha256, bytes
+      from sluice_ops.answers where id = 1`.execute(warehouse.db);
+    expect(await rowsOf('select answer_id::int, points::int from sluice.answer_costs order by answer_id')).toEqual([
+      { answer_id: 1, points: 0 },
+      { answer_id: 2, points: 4 },
+      { answer_id: 9, points: 4 },
+    ]);
+    const { syncs } = await readCosts(warehouse, undefined, NOW);
+    expect(syncs).toMatchObject([{ answers: 3, answerPoints: 8 }]);
   });
 
   it('do not assign a log row that was matched by its order alone', async () => {
