@@ -56,7 +56,7 @@ export async function freshFor(
 }
 
 /** Replaces answers after the horizon by the newest one to the same request up to it, if there is one. */
-export async function upToHorizon(
+async function upToHorizon(
   ops: Ops,
   fresh: ReadonlyMap<string, string>,
   requests: readonly RequestWithin[],

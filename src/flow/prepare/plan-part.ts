@@ -24,7 +24,7 @@ export interface PlanPart {
   /** Number of requests left out because of the limit; absent without a limit. */
   readonly leftOut?: number;
   readonly maxAgeOf: MaxAgeOf;
-  /** What held when a saved plan was compared; absent for a plan that is made now. */
+  /** The same at the horizon of a saved plan; absent for a plan that is made now. */
   readonly atHorizon?: Pick<PlanPart, 'fresh' | 'givenUp' | 'failing'>;
 }
 

@@ -14,7 +14,7 @@ interface ExtraRedaction extends ResourceRedaction {
 
 /**
  * The fields without a column, without the entity. The object of an answer that they come from loses the same. Objects and
- * lists of which nothing is left are omitted, since the loader keeps none of a tombstone.
+ * lists that become empty are omitted, since the loader keeps none of a tombstone.
  */
 export const redactExtra = (extra: JsonObject, { fields, isEntity, ...redaction }: ExtraRedaction): JsonObject =>
   mappedFields(extra, (name, value) => {
@@ -25,7 +25,7 @@ export const redactExtra = (extra: JsonObject, { fields, isEntity, ...redaction 
     return left === undefined ? undefined : [name, left];
   });
 
-/** What is left of a value that a declared field has no column for; undefined if nothing is. */
+/** The rest of a value that a declared field has no column for; undefined if nothing is left. */
 function undeclaredOf(field: Field, value: unknown, redaction: ResourceRedaction): unknown {
   const walk = { ...redaction, ...NO_REQUEST };
   if (field.shape === 'nested') return unlessTombstone(fieldOf(field, value, walk));

@@ -18,7 +18,7 @@ export interface Size {
 
 export type SizeName = 'demo' | 'small' | 'large';
 
-export const SIZES: Readonly<Record<SizeName, Size>> = {
+const SIZES: Readonly<Record<SizeName, Size>> = {
   demo: {
     filings: 50_000,
     people: 5_000,
