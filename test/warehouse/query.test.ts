@@ -10,6 +10,10 @@ import { retryTransient } from '../../src/warehouse/connect/retry-transient.ts';
 import { startProxy } from '../reliability/proxy.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 
+/** Functions of Postgres that take a text or a name and do not run it. The database refuses those that write. */
+const RUN_NO_TEXT =
+  /^(?:binary_upgrade_|brin_|gin_|pg_(?:clear|copy|create|drop|logical|restore|sequence|stat)_|(?:curr|next|set)val$|currtid2?$|pg_(?:extension_config_dump|get_sequence_data|get_viewdef|nextoid|notify|replication_slot_advance)$)/;
+
 /** The parts of a result. */
 async function inParts(warehouse: Warehouse, statement: string, mostRows?: number): Promise<QueryPart[]> {
   const parts: QueryPart[] = [];
@@ -167,6 +171,11 @@ eachWarehouse('a query', (open, kind) => {
     `select lo_import('/etc/passwd')`,
     `select query_to_xml('select pg_read_file(''PG_VERSION'')', true, false, '')`,
     `select set_config('role', 'none', true), pg_read_file('PG_VERSION')`,
+    `select ts_rewrite('a'::tsquery, $q$select case when pg_catalog.set_$q$ || $q$config('role','none',true) is null
+       then 'x'::tsquery else 'a'::tsquery end, 'b'::tsquery$q$) as step1,
+       ts_rewrite('a'::tsquery, $q$select 'a'::tsquery, quote_literal(pg_read_file('PG_VERSION'))::tsquery$q$) as step2`,
+    `explain (analyze) update pg_settings set setting = 'none' where name = 'role'`,
+    `select * from crosstab('select 1')`,
     `with up as (select U&"set\\005fconfig"('role', 'none', true)) select * from up, query_to_xml('select 1', true, false, '')`,
   ];
   it.each(refusals)('that is %j is refused', async (statement) => {
@@ -176,6 +185,22 @@ eachWarehouse('a query', (open, kind) => {
     expect(rows).toEqual([{ name: 'kept', token: '1' }]);
     const left = await sql`select from pg_class where relname = 'copied'`.execute(warehouse.db);
     expect(left.rows).toEqual([]);
+  });
+
+  it("as a superuser may not use a function of Postgres that runs text, unless a person saw that it doesn't", async () => {
+    // Functions that run statements are not safe in parallel.
+    const { rows } = await sql<{ name: string }>`select distinct proname as name from pg_proc
+      where pronamespace = 'pg_catalog'::regnamespace and prokind = 'f' and proparallel <> 's'
+        and proargtypes::oid[] && array['text', 'name', 'regclass', 'refcursor', 'cstring']::regtype[]::oid[]
+        and has_function_privilege('pg_read_all_data', oid, 'execute')`.execute(warehouse.db);
+    const others: string[] = [];
+    for (const { name } of rows)
+      await readOnlyQuery(warehouse, `select 1 as ${name}`).then(
+        () => RUN_NO_TEXT.test(name) || others.push(name),
+        () => undefined,
+      );
+    expect(rows.length).toBeGreaterThan(20);
+    expect(others).toEqual([]);
   });
 
   it('in parts has the same rows, few in a part, and ends after the most', async () => {
