@@ -24,6 +24,7 @@ describe('an address', () => {
     ['postgres://me@/data', { host: 'localhost', database: 'data', user: 'me' }],
     ['postgres:///data?host=/var/run/postgresql', { host: '/var/run/postgresql', database: 'data' }],
     ['postgres://me@%2Fvar%2Frun/data', { host: '/var/run', database: 'data', user: 'me' }],
+    ['postgres:///data?user=me%40tenant&host=%40abstract', { host: '@abstract', user: 'me@tenant' }],
     ['postgres://[::1]:5/data', { host: '::1', port: 5 }],
   ])('%s has what is left out filled in', (url, parts) => {
     expect(parseAddress(url)).toMatchObject({ ...parts, applicationName: 'sluice' });
@@ -70,6 +71,10 @@ describe('an address', () => {
     ['postgres://me:secret@host/x?sslmod=disable', 'unknown parameter sslmod'],
     ['postgres://me:secret@a,b/x', 'several hosts'],
     ['postgres://me:pa@ss/secret@host/x', 'an @ after the host'],
+    ['postgres://me:pass@3?secret@host/x', 'an @ after the host'],
+    ['postgres://me:pass@3#secret@host/x', 'an @ after the host'],
+    ['postgres://me:pass@3?secret#x', 'a # in the address'],
+    ['postgres://me:pass@host/x?secret9=1', 'an unknown parameter'],
     ['postgres://me:secret%@host/x', 'a % that encodes nothing'],
     ['postgres://me:secret@host/x?connect_timeout=soon', 'connect_timeout is not a number'],
     [

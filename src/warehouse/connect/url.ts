@@ -104,7 +104,11 @@ export function parseAddress(url: string): Address {
 function refuseUnsupported(parameters: URLSearchParams): void {
   for (const name of parameters.keys()) {
     if (!SUPPORTED.includes(name) && !IGNORED.includes(name))
-      refuse(`unknown parameter ${name}`, `Remove it; allowed are ${SUPPORTED.join(', ')}.`);
+      // A name of other characters may be a part of the password.
+      refuse(
+        /^[a-z_]+$/.test(name) ? `unknown parameter ${name}` : 'an unknown parameter',
+        `Remove it; allowed are ${SUPPORTED.join(', ')}.`,
+      );
   }
   const attributes = present(parameters.get('target_session_attrs')) ?? 'any';
   if (!WRITABLE.includes(attributes)) refuse(`target_session_attrs=${attributes}`, `Use ${WRITABLE.join(', ')}.`);
@@ -125,7 +129,8 @@ function parseUrl(url: string): URL {
   if (!URL.canParse(complete)) return refuse('not an address', `Write ${SHAPE}; ${ENCODE}.`);
   const parsed = new URL(complete);
   // Otherwise the end of the password would be looked up as a host, or shown as the name of a database.
-  if (parsed.pathname.includes('@')) refuse('an @ after the host', `Write ${SHAPE}; ${ENCODE}.`);
+  if (/:\/\/[^/?#]*[/?#].*@/s.test(complete)) refuse('an @ after the host', `Write ${SHAPE}; ${ENCODE}.`);
+  if (complete.includes('#')) refuse('a # in the address', `Write ${SHAPE}; ${ENCODE}.`);
   return parsed;
 }
 
