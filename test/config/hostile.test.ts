@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/document/problem.ts';
 import { countOf } from '../support/long.ts';
+import { masked } from '../../src/config/document/source.ts';
 import { HEAD, load, problemsIn } from './written.ts';
 
 /** Two cores at work on other tests: far above what any of these takes, far below what a blown-up one would. */
@@ -66,6 +67,31 @@ describe('a hostile file', () => {
     );
     expect(problem?.excerpt.split('\n').every((line) => line.length < 140)).toBe(true);
     expect(problem?.excerpt.split('\n')[1]?.indexOf('^')).toBe(problem?.excerpt.split('\n')[0]?.indexOf('"\\0"'));
+  });
+});
+
+describe('a line that is shown', () => {
+  it.each([
+    ['token: "ab#hush" # note', 'token: ****************'],
+    ["password: 'ab # hush'", 'password: ***********'],
+    ['token: $hush', 'token: *****'],
+    ['token: ${T:-hush}', 'token: **********'],
+    ['token: ${T} # note', 'token: ${T} # note'],
+    ['{ token: "${T}", in_flight: 0 }', '{ token: "${T}", in_flight: 0 }'],
+    ['webhook: https://hooks.example/hush', 'webhook: **************************'],
+    ['- https://api.example/v1?a=1&api_key=hush&b', '- https://api.example/v1?a=1&api_key=******'],
+    ['- postgres://db/x?sslmode=no&password=hu#sh', '- postgres://db/x?sslmode=no&password=*****'],
+    ['authority: x', 'authority: *'],
+  ])('%s hides what may be a secret, with its length', (line, shown) => {
+    expect(masked(line)).toBe(shown);
+  });
+
+  it('and the message hide the query of an address', async () => {
+    const error = await load(
+      'service: { url: "https://api.example/?key=hush" }\nsyncs: { a: { endpoint: token.requests } }\n',
+    ).catch((it: unknown) => String(it));
+    expect(error).toContain('url is "https://api.example/?key=****"');
+    expect(error).not.toContain('hush');
   });
 });
 

@@ -79,14 +79,19 @@ function lineOf(source: SourceFile, line: number): string {
 const WEB_LOGIN = /(\bhttps?:\/\/)([^\s/@]{1,500})(?=@)/gi;
 /** A database password may contain any character, even those that an address does not allow. */
 const OTHER_LOGIN = /((?<!\bhttps?):\/\/)(\S{1,500})(?=@)/gi;
-/** The values of these keys and of their misspellings are secrets. */
+/** Secret parameters of addresses, with all that follows. */
+const PARAMETERS = /([?&]\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|key(?!word)|credential|auth)\w{0,30}=)([^\s"']+)/gi;
+/**
+ * The values of these keys and of their misspellings are secrets, with all that follows: a secret may contain any character.
+ * A variable without a default value is none.
+ */
 const SECRET_KEY =
-  /(\b\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth)\w{0,30}["']?\s{0,9}:\s{0,9})([^\s$#][^#]*)/i;
+  /(\b\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth|webhook)\w{0,30}["']?\s{0,9}:\s{0,9})(?!["']?\$\{\w{0,99}\}?["']?\s*(?:[,}#]|$))([^\s#].*)/i;
 
 /**
- * The text with asterisks for logins in addresses and values of secret keys. The length stays, so carets stay aligned.
+ * The text with asterisks for logins and secrets in addresses, and values of secret keys. The length stays, so carets stay aligned.
  */
 export function masked(text: string): string {
   const hide = (_: string, before: string, secret: string): string => before + '*'.repeat(secret.length);
-  return text.replace(WEB_LOGIN, hide).replace(OTHER_LOGIN, hide).replace(SECRET_KEY, hide);
+  return text.replace(WEB_LOGIN, hide).replace(OTHER_LOGIN, hide).replace(PARAMETERS, hide).replace(SECRET_KEY, hide);
 }
