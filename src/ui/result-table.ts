@@ -12,8 +12,17 @@ const WRAPPED = 40;
 
 type Row = readonly unknown[];
 
+/** Read beyond them, so that a secret at the cut is recognized and does not show its beginning. */
+export const BEYOND_CELL = 2 ** 12;
+
 /** The text of a value as a cell shows it. */
-export const cellText = (value: unknown): string => clipped(displayText(value), MOST_CELL);
+const cellText = (value: unknown): string => clipped(displayText(value), MOST_CELL);
+
+/** The start of a value without secrets; a number and null stay as they are. */
+export const redactedCell = (value: unknown, redact: (text: string) => string): string | number | null =>
+  typeof value === 'number' || value === null
+    ? value
+    : clipped(redact(clipped(displayText(value), MOST_CELL + BEYOND_CELL)), MOST_CELL);
 
 /** The table. Columns of numbers are right-aligned, and null differs from the text “null”. */
 export function resultTable(columns: readonly string[], rows: readonly Row[]): Markup {

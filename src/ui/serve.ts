@@ -162,7 +162,8 @@ async function replyToForm(received: Received, context: ConsoleContext): Promise
   const shown = (result: Page['body']): Page => sqlPage(statement, context.token, result);
   try {
     if (form.get('as') !== 'csv') {
-      const result = await read((warehouse) => runStatement(warehouse, statement, signal), received, context);
+      const options = { signal, redact: context.redact };
+      const result = await read((warehouse) => runStatement(warehouse, statement, options), received, context);
       return { status: 200, page: shown(result) };
     }
     const write = (text: string): Promise<void> => writeCsv(response, text, signal, context);

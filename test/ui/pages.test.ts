@@ -5,7 +5,7 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
-import { ask, type Console, linksOf, openConsole, textOf } from './open-console.ts';
+import { ask, type Console, linksOf, openConsole, sendForm, textOf } from './open-console.ts';
 
 const AREAS = ['/', '/runs', '/requests', '/costs', '/coverage', '/quarantine', '/tables', '/sql', '/plan'];
 
@@ -249,6 +249,19 @@ anyWarehouse('the console', (openWarehouse, kind) => {
       found.push(body.split('[redacted]').length - 1);
     }
     expect(found.map((it) => it > 0)).toEqual(found.map(() => true));
+  });
+
+  it('the tables redact secrets, also at the cut of a cell', async () => {
+    const console = await openConsole(warehouse);
+    const around = (text: string) => `${'x'.repeat(294)}${text}`;
+    await sql`update ${sql.id(warehouse.ops, 'requests')} set error = ${around('canary-token')}`.execute(warehouse.db);
+    const statement = `select error as "canary-token", 'Bearer canary-token' as two, '${around('')}' || 'canary-' || 'token' as three
+      from ${warehouse.ops}.requests`;
+    const bodies = [await page(console, '/tables/requests'), (await sendForm(console, { statement })).body];
+    for (const body of bodies) {
+      expect(body).toContain('[redac');
+      expect(body.replace(/<textarea[^]*<\/textarea>/, '')).not.toContain('canary');
+    }
   });
 
   it('what does not exist is a page with status 404', async () => {

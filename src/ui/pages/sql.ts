@@ -6,8 +6,8 @@ import { type PartOptions, readInParts } from '../../warehouse/connect/query-par
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { exactValue } from '../../warehouse/sql/json-value.ts';
 import { withQueryHint } from '../../flow/queries/query-error.ts';
-import { cellText, resultTable } from '../result-table.ts';
-import type { Page } from '../view.ts';
+import { redactedCell, resultTable } from '../result-table.ts';
+import type { ConsoleView, Page } from '../view.ts';
 
 /** Rows of a result on the page. */
 const MOST_ROWS = 200;
@@ -25,8 +25,12 @@ ${exact(statement)}</textarea>
 ${result}`,
 });
 
-/** Runs the statement for the page. Throws the errors of `readInParts`, with the step that helps. */
-export async function runStatement(warehouse: Warehouse, statement: string, signal: AbortSignal): Promise<Markup> {
+/** Runs the statement for the page, without secrets. Throws the errors of `readInParts`, with the step that helps. */
+export async function runStatement(
+  warehouse: Warehouse,
+  statement: string,
+  { signal, redact }: Pick<ConsoleView, 'redact'> & { readonly signal: AbortSignal },
+): Promise<Markup> {
   let columns: readonly string[] = [];
   const rows: (readonly unknown[])[] = [];
   await inParts(warehouse, statement, {
@@ -35,12 +39,11 @@ export async function runStatement(warehouse: Warehouse, statement: string, sign
     onPart: (part) => {
       ({ columns } = part);
       // Long values are cut at once, so that the page needs little memory.
-      for (const row of part.rows)
-        rows.push(row.map((it) => (typeof it === 'number' || it === null ? it : cellText(it))));
+      for (const row of part.rows) rows.push(row.map((it) => redactedCell(it, redact)));
     },
   });
   const shown = rows.slice(0, MOST_ROWS);
-  return html`<p class="fine">${rows.length > MOST_ROWS ? html`The first ${withNoun(MOST_ROWS, 'row')}; the CSV contains all rows.` : withNoun(shown.length, 'row')}</p>${resultTable(columns, shown)}`;
+  return html`<p class="fine">${rows.length > MOST_ROWS ? html`The first ${withNoun(MOST_ROWS, 'row')}; the CSV contains all rows.` : withNoun(shown.length, 'row')}</p>${resultTable(columns.map(redact), shown)}`;
 }
 
 /** Passes the result on as CSV with exact values, part by part. Throws the errors of `runStatement`. */

@@ -6,7 +6,7 @@ import { type DictionaryEntry, dictionary } from '../../warehouse/schema/diction
 import { quoted } from '../../warehouse/sql/identifiers.ts';
 import { readRowCounts } from '../../warehouse/sql/row-counts.ts';
 import { addressOf, details, link, linkTo, parameter } from '../parts.ts';
-import { MOST_CELL, resultTable } from '../result-table.ts';
+import { BEYOND_CELL, MOST_CELL, redactedCell, resultTable } from '../result-table.ts';
 import type { Page, ConsoleView } from '../view.ts';
 
 export async function tablesPage({ db, schema, warehouse }: ConsoleView): Promise<Page> {
@@ -83,13 +83,13 @@ ${isRead && html`<h2 id="rows">First rows</h2>${await firstRows(view, entry)}`}`
 }
 
 async function firstRows(
-  { db, schema, warehouse }: ConsoleView,
+  { db, schema, warehouse, redact }: ConsoleView,
   { area, table, columns }: DictionaryEntry,
 ): Promise<Markup> {
   const cells = columns.map(({ name, type }) =>
     type === 'bytea'
       ? sql`octet_length(${sql.ref(name)}) || ' bytes' as ${sql.ref(name)}`
-      : sql`left(${sql.ref(name)}::text, ${sql.lit(MOST_CELL)}) as ${sql.ref(name)}`,
+      : sql`left(${sql.ref(name)}::text, ${sql.lit(MOST_CELL + BEYOND_CELL)}) as ${sql.ref(name)}`,
   );
   const { rows } = await sql<Readonly<Record<string, string | null>>>`
     select ${sql.join(cells)} from ${sql.id(area === 'analyst' ? schema : warehouse.ops, table)}
@@ -98,6 +98,6 @@ async function firstRows(
   const names = columns.map(({ name }) => name);
   return resultTable(
     names,
-    rows.map((row) => names.map((name) => row[name] ?? null)),
+    rows.map((row) => names.map((name) => redactedCell(row[name] ?? null, redact))),
   );
 }
