@@ -114,9 +114,16 @@ async function answerOf(
   }
 }
 
-/** The result as JSON can hold it, without secrets, below a key that marks it as data. */
+/**
+ * The result as JSON can hold it, without secrets, below a key that marks it as data. Keys below the first level may be from
+ * outside too, such as the columns of a query.
+ */
 function asData({ result, note }: ToolAnswer, redact: (text: string) => string): Record<string, unknown> {
-  const plain = (_key: string, value: unknown): unknown =>
-    typeof value === 'bigint' ? value.toString() : typeof value === 'string' ? redact(value) : value;
+  const plain = (_key: string, value: unknown): unknown => {
+    if (typeof value === 'bigint') return value.toString();
+    if (typeof value === 'string') return redact(value);
+    if (value === result || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, it]) => [redact(name), it as unknown]));
+  };
   return { ...(note !== undefined && { note }), [DATA]: JSON.parse(JSON.stringify(result, plain)) as unknown };
 }
