@@ -25,10 +25,10 @@ export const link = (address: string, content: Content): Markup => html`<a href=
 /** A link to the page of one thing, such as a run. */
 export const linkTo = (path: string, id: string): Markup => link(`${path}/${encodeURIComponent(id)}`, id);
 
-/** The value of a parameter; undefined if it is absent or empty. */
+/** The value of a parameter; undefined if it is absent or empty, or contains a NUL, which no text in the database does. */
 export function parameter({ parameters }: Pick<ConsoleView, 'parameters'>, name: string): string | undefined {
   const value = parameters.get(name);
-  return value === null || value === '' ? undefined : value;
+  return value === null || value === '' || value.includes('\0') ? undefined : value;
 }
 
 /** The name of a sync as a link to its runs, with its endpoint below. */

@@ -264,6 +264,12 @@ anyWarehouse('the console', (openWarehouse, kind) => {
     }
   });
 
+  it('a parameter with a NUL character counts as absent', async () => {
+    const console = await openConsole(warehouse);
+    expect((await ask(console, '/requests?state=%00')).status).toBe(200);
+    expect(console.failures).toEqual([]);
+  });
+
   it('what does not exist is a page with status 404', async () => {
     const console = await openConsole(warehouse);
     for (const path of [

@@ -252,6 +252,13 @@ eachWarehouse('a query', (open, kind) => {
     );
   });
 
+  it.each(['select 1 \0', "select '\0'"])('with a NUL character is refused: %j', async (statement) => {
+    await expect(readOnlyQuery(warehouse, statement)).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'The query contains a NUL character, which Postgres does not accept.',
+    });
+  });
+
   it('is not begun when it is already too late', async () => {
     await expect(
       readOnlyQuery(warehouse, 'select 1', { signal: AbortSignal.abort(new Error('late')) }),

@@ -150,6 +150,8 @@ export async function asReader<T>(
       next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
     });
   }
+  if (statement.includes('\0'))
+    throw new UsageError('The query contains a NUL character, which Postgres does not accept.', { next: 'Remove it.' });
   return inSession(warehouse, options, ({ run, stream, isDemoted }) => {
     if (isDemoted) refuseWaysBack(statement);
     return work(run, stream);
