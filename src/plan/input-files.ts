@@ -4,11 +4,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { InputFormatError } from './input-rows.ts';
 import type { InputEffects } from './inputs.ts';
 
-/** Returns a reader for files. It keeps the bytes of a pipe, which can be read only once. */
+/** Returns a reader for files and pipes; it throws for a device. It keeps the bytes of a pipe, which can be read only once. */
 export function inputFiles(): InputEffects['readFile'] {
   const kept = new Map<string, Promise<Buffer>>();
   return async function* textOf(path) {
-    if ((await stat(path)).isFile()) {
+    const found = await stat(path);
+    // A device may have no end.
+    if (found.isCharacterDevice() || found.isBlockDevice())
+      throw Object.assign(new Error('it is a device'), { code: 'it is a device' });
+    if (found.isFile()) {
       yield* decoded(createReadStream(path) as AsyncIterable<Buffer>);
       return;
     }

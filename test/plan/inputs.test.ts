@@ -355,6 +355,12 @@ describe('files that are refused', () => {
       );
   });
 
+  it('from a device, which may have no end', async () => {
+    expect((await refusal(`${PAGE}, for_each: { url: { file: /dev/null } }`))[0]).toMatch(
+      /^a: \/dev\/null can't be read \(it is a device\); allowed is a readable file/,
+    );
+  });
+
   it('with rows that break the contract, each named with its line', async () => {
     const csv = 'url,x\nhttp://a.example/,1\nhttp://b,2\n"http://c.example/\nbroken",3\nftp://d.example/,4\n,5\n';
     expect(await refusal(column('in.csv'), { 'in.csv': csv })).toEqual([
