@@ -141,7 +141,7 @@ async function* recordsOf(text: AsyncIterable<string>, delimiter: string): Async
       readonly info: { readonly lines: number };
     }>) {
       if (isBlank(record)) continue;
-      block.push({ line: info.lines, cells: record });
+      block.push({ line: info.lines - lineBreaks(record), cells: record });
       if (block.length < RECORDS) continue;
       yield block;
       block = [];
@@ -154,6 +154,10 @@ async function* recordsOf(text: AsyncIterable<string>, delimiter: string): Async
     source.destroy();
   }
 }
+
+/** The line breaks within cells: the parser counts the lines to the end of the record. */
+const lineBreaks = (cells: readonly string[]): number =>
+  cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
 
 /** True for a line of commas alone, as spreadsheets write for a row without cells. */
 const isBlank = (cells: readonly string[]): boolean => cells.length > 1 && cells.every((it) => it.trim() === '');

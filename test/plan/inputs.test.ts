@@ -366,7 +366,7 @@ describe('files that are refused', () => {
     expect(await refusal(column('in.csv'), { 'in.csv': csv })).toEqual([
       'a: 4 inputs are refused',
       '  in.csv:3: url is http://b; allowed is text of 10 to 2083 characters',
-      '  in.csv:5: url is "http://c.example/\\nbroken"; must not hold line breaks, tabs or other control characters',
+      '  in.csv:4: url is "http://c.example/\\nbroken"; must not hold line breaks, tabs or other control characters',
       '  in.csv:6: url is ftp://d.example/; must be an absolute http or https address',
       '  in.csv:7: url is empty; allowed is a value in every row',
       '  defined at sluice.yaml:4:52',
