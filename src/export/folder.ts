@@ -1,8 +1,8 @@
 /** Writes files so that a folder gets all new ones, or keeps the earlier ones unchanged. */
 import { mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { whyUnwritable } from '../text/unwritable.ts';
+import { TransientError, UsageError } from '../errors.ts';
+import { isDiskFull, whyUnwritable } from '../text/unwritable.ts';
 import { makeFolders } from '../warehouse/lock/folder.ts';
 
 /** Prefix of the hidden folder for unfinished files. It remains only if the process is killed. */
@@ -13,7 +13,8 @@ export type WriteFile = (name: string, pieces: AsyncIterable<string | Uint8Array
 
 /**
  * The result of the work, whose files replace those of the same names in the folder once the work has ended. After an error,
- * none of them is there. Missing folders are created. Throws a UsageError if the folder cannot be written.
+ * none of them is there. Missing folders are created. Throws a UsageError if the folder cannot be written, and a
+ * TransientError on a full disk.
  */
 export async function replaceFiles<T>(folder: string, work: (write: WriteFile) => Promise<T>): Promise<T> {
   const unfinished = await orUnwritable(folder, async () => {
@@ -57,8 +58,17 @@ async function orUnwritable<T>(folder: string, work: () => Promise<T>): Promise<
   }
 }
 
-const unwritable = (path: string, cause: unknown): UsageError =>
-  new UsageError(`export: ${path} can’t be written: ${whyUnwritable(cause)}`, {
+function unwritable(path: string, cause: unknown): TransientError | UsageError {
+  // Only the folder itself can exist as something else; a file above it has another code.
+  const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'it is a file (EEXIST)' : whyUnwritable(cause);
+  const message = `export: ${path} can’t be written: ${why}`;
+  if (isDiskFull(cause))
+    return new TransientError(message, {
+      next: 'Earlier files are unchanged. Free space on that disk, and run the command again.',
+      cause,
+    });
+  return new UsageError(message, {
     next: 'Earlier files are unchanged. Set another folder with --output, or make this one writable.',
     cause,
   });
+}

@@ -13,6 +13,10 @@ const BECAUSE: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota of this account is used up',
 };
 
+/** True if there is no room for the content, so that the same write can succeed later. */
+export const isDiskFull = (cause: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes((cause as NodeJS.ErrnoException).code ?? '');
+
 /** The reason in words, with the code of the system. */
 export function whyUnwritable(cause: unknown): string {
   const { code = '', syscall } = cause as NodeJS.ErrnoException;

@@ -55,6 +55,14 @@ describe('an output file', () => {
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
   });
 
+  it('for which the disk has no room asks for room, not for another folder', async () => {
+    await expect(write('/dev/full', 'new')).rejects.toMatchObject({
+      exitCode: 5,
+      message: 'report: /dev/full can’t be written: the disk is full (ENOSPC)',
+      next: 'Free space on that disk, and run the command again.',
+    });
+  });
+
   it('that must not exist leaves an existing one as it is', async () => {
     const path = join(folder, 'sluice.yaml');
     await writeFile(path, 'earlier');

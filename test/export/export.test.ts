@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
-import { TransientError, UsageError } from '../../src/errors.ts';
+import { TransientError } from '../../src/errors.ts';
 import { type ExportRequest, exportToFolder, exportToStream } from '../../src/export/export.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { serveReads } from '../../src/warehouse/read-server/server.ts';
@@ -98,6 +98,8 @@ anyWarehouse('an export', (open) => {
     await expect(below).rejects.toThrow(
       /^export: .*odd\.csv\/new can’t be written: a part of its path is not a folder/,
     );
+    const file = exportToFolder(warehouse, join(folder, 'odd.csv'), csvOf('odd'), { signal });
+    await expect(file).rejects.toThrow(/^export: .*odd\.csv can’t be written: it is a file \(EEXIST\)/);
     const onto = exportToFolder(warehouse, folder, csvOf('odd', 'odd_view'), { signal });
     await expect(onto).rejects.toThrow(/odd_view\.csv can’t be written: it is a folder/);
     expect((await readdir(folder)).toSorted()).toEqual(['odd.csv', 'odd_view.csv']);
@@ -197,7 +199,7 @@ describe('an export from a server', () => {
     await writeFile(join(disk.folder, 'long.csv'), 'earlier');
     await disk.fill('other', mib(2));
     const full = exportToFolder(warehouse, disk.folder, csvOf('long'), { signal });
-    await expect(full).rejects.toThrow(UsageError);
+    await expect(full).rejects.toThrow(TransientError);
     await expect(full).rejects.toThrow(/can’t be written: the disk is full \(ENOSPC\)/);
     expect((await readdir(disk.folder)).toSorted()).toEqual(['long.csv', 'other']);
     expect(await readFile(join(disk.folder, 'long.csv'), 'utf8')).toBe('earlier');

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { access, constants, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UsageError } from '../../errors.ts';
-import { whyUnwritable } from '../../text/unwritable.ts';
+import { TransientError, UsageError } from '../../errors.ts';
+import { isDiskFull, whyUnwritable } from '../../text/unwritable.ts';
 import { makeFolders } from '../../warehouse/lock/folder.ts';
 import type { Context } from '../context.ts';
 
@@ -17,14 +17,20 @@ export interface OutputFile {
   readonly makesFolders?: boolean;
 }
 
-/** Writes a file. Throws a UsageError with the path, and with the flag that sets another path as the next step. */
+/**
+ * Writes a file. Throws a UsageError with the path, and with the flag that sets another path as the next step; a
+ * TransientError on a full disk.
+ */
 export async function writeOutputFile(command: string, flag: string, file: OutputFile): Promise<void> {
   const { path, content, overwrites = true, makesFolders = false } = file;
   try {
     if (makesFolders) await makeFolders(dirname(path));
     await (overwrites ? replaceFile(path, content) : createFile(path, content));
   } catch (cause) {
-    throw new UsageError(`${command}: ${path} can’t be written: ${whyUnwritable(cause)}`, {
+    const message = `${command}: ${path} can’t be written: ${whyUnwritable(cause)}`;
+    if (isDiskFull(cause))
+      throw new TransientError(message, { next: 'Free space on that disk, and run the command again.', cause });
+    throw new UsageError(message, {
       next: `Set another path with ${flag}, or create the folder of this one and make it writable.`,
       cause,
     });

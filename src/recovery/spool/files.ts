@@ -12,6 +12,7 @@ import { makeFolders } from '../../warehouse/lock/folder.ts';
 import { MARKER, markSpool } from './marker.ts';
 import type { SpoolPlace } from '../../ledger/runs.ts';
 import { headLine, type SpooledAnswer, type WaitingAnswer, waitingOf } from './header.ts';
+import { isDiskFull } from '../../text/unwritable.ts';
 import { sha256Of } from '../../ledger/compression.ts';
 
 export interface Spool {
@@ -136,7 +137,7 @@ async function writeAnswer(folder: string, capBytes: number, answer: SpooledAnsw
   };
   try {
     await write().catch(async (error: unknown) => {
-      if (!isFull(error)) throw error;
+      if (!isDiskFull(error)) throw error;
       await rm(join(folder, RESERVE), { force: true });
       await write();
     });
@@ -199,8 +200,6 @@ async function makeReserve(folder: string): Promise<void> {
     rm(path, { force: true }).then(() => Promise.reject(error as Error)),
   );
 }
-
-const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** A file name is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
