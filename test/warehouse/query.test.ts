@@ -259,6 +259,15 @@ eachWarehouse('a query', (open, kind) => {
     });
   });
 
+  it.each(['select pg_terminate_backend(0)', 'select PG_CATALOG."pg_cancel_backend"(0)'])(
+    'does not end the work of others: %s',
+    async (statement) => {
+      await expect(readOnlyQuery(warehouse, statement)).rejects.toThrow(
+        /^A query may not use pg_(?:terminate|cancel)_/,
+      );
+    },
+  );
+
   it('is not begun when it is already too late', async () => {
     await expect(
       readOnlyQuery(warehouse, 'select 1', { signal: AbortSignal.abort(new Error('late')) }),

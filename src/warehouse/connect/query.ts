@@ -137,6 +137,9 @@ function positionIn(statement: string, cause: unknown, offset: number): string {
   return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1} of the query)`;
 }
 
+/** Functions that a read-only transaction allows, although they change what other connections do. */
+const ENDS_OTHERS = /\bpg_(?:terminate|cancel)_backend\b/i;
+
 /** Runs the work for a user's statement in a session that cannot change anything. */
 export async function asReader<T>(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
@@ -152,6 +155,11 @@ export async function asReader<T>(
   }
   if (statement.includes('\0'))
     throw new UsageError('The query contains a NUL character, which Postgres does not accept.', { next: 'Remove it.' });
+  const ending = ENDS_OTHERS.exec(statement)?.[0];
+  if (ending !== undefined)
+    throw new UsageError(`A query may not use ${ending}: it ends the work of others.`, {
+      next: 'Connect with another program for that.',
+    });
   return inSession(warehouse, options, ({ run, stream, isDemoted }) => {
     if (isDemoted) refuseWaysBack(statement);
     return work(run, stream);
