@@ -61,7 +61,7 @@ export async function readVariable(name: string, env: Env): Promise<Value> {
     if (text.length > LONGEST_SECRET)
       return { problem: `${name}_FILE names a file of more than ${LONGEST_SECRET} characters` };
     // Editors on Windows begin a file with a byte order mark.
-    return { value: text.replace(/^\uFEFF|\r?\n$/g, '') };
+    return { value: text.replace(/^\uFEFF|[\r\n]+$/g, '') };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     return { problem: `${name}_FILE names ${JSON.stringify(path)}, which can't be read (${code})` };

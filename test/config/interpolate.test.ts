@@ -229,7 +229,7 @@ describe('a secret from a file', () => {
       return { token: service.token?.reveal(), warehouse: warehouse.url.reveal() };
     });
 
-  it.each(['abc', 'abc\n', 'abc\r\n', '\uFEFFabc\r\n'])(
+  it.each(['abc', 'abc\n', 'abc\r\n', 'abc\n\n', '\uFEFFabc\r\n\r\n'])(
     'is its text without the line’s end and a byte order mark: %j',
     async (text) => {
       expect(await loadWith({ t: text }, (folder) => ({ T_FILE: join(folder, 't') }))).toEqual({
