@@ -41,7 +41,7 @@ function loadedState({
 /**
  * Records the counts of answers, their rejected items and drift, and the states of their requests. A repeated load
  * replaces the rejected items and keeps the drift of the first load. It keeps the counts too, except for items that
- * left the quarantine. Loads of one answer are recorded in order. A load that serves another sync before the first load
+ * left the quarantine. If no load could read the answer before, its counts and drift are recorded. Loads of one answer are recorded in order. A load that serves another sync before the first load
  * leaves the states of requests and the drift to the first load.
  */
 export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
@@ -158,14 +158,22 @@ async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string
       loads.filter(({ answer }) => ids.has(answer.id)),
     );
   }
-  await recordReadable(ops, loads);
+  const cleared = await recordReadable(ops, loads);
+  // The first load, which records the drift, could not read these answers.
+  await recordDrift(
+    ops,
+    loads.filter(({ answer }) => cleared.has(answer.id)),
+  );
   await closeRejects(ops, loads, now);
 }
 
-/** An answer that can be read now serves its requests again, including those that failed because of it. */
-async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
+/**
+ * An answer that can be read now serves its requests again, including those that failed because of it. Returns the ids of
+ * the answers that could not be read before.
+ */
+async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise<ReadonlySet<string>> {
   const readable = loads.filter(({ batch }) => !isUnreadable(batch)).map(({ answer }) => answer.id);
-  if (readable.length === 0) return;
+  if (readable.length === 0) return new Set();
   const cleared = await ops
     .updateTable('answers')
     .set({ unreadable: false })
@@ -173,39 +181,55 @@ async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise
     .where('unreadable', '=', true)
     .returning(['id', 'request_key'])
     .execute();
-  if (cleared.length === 0) return;
+  const ids = new Set(cleared.map(({ id }) => id));
+  if (ids.size === 0) return ids;
   await ops
     .updateTable('requests')
     .set({ state: 'fresh', failure_class: null, error: null, next: null })
     .where('request_key', '=', anyText(cleared.map((it) => it.request_key)))
-    .where('answer_id', '=', anyBigint(cleared.map(({ id }) => id)))
+    .where('answer_id', '=', anyBigint([...ids]))
     .where('state', '=', 'failed')
     .where('failure_class', '=', UNREADABLE)
     .execute();
+  return ids;
 }
+
+/** True if no load has read an item, so that the counts of this load are those of the first. */
+const HAS_READ_NONE = sql`answers.loaded + answers.unchanged + answers.superseded = 0`;
+
+/** SQL for a count after a load `r`, if an earlier load has read an item. */
+const RECOUNTED: Readonly<Record<(typeof COUNTS)[number], ReturnType<typeof sql>>> = {
+  received: sql`r.received`,
+  loaded: sql`r.received - r.quarantined - answers.unchanged - answers.superseded`,
+  changed: sql`answers.changed`,
+  unchanged: sql`answers.unchanged`,
+  superseded: sql`answers.superseded`,
+  quarantined: sql`r.quarantined`,
+};
 
 /** Replaces the counts of answers whose rows are locked. */
 async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
-  const receipts = rowsFrom(loads, {
+  await ops
+    .updateTable('answers')
+    .from(countsOf(loads))
+    .set(
+      Object.fromEntries(
+        COUNTS.map((name) => [
+          name,
+          sql<string>`case when ${HAS_READ_NONE} then ${sql.ref(`r.${name}`)} else ${RECOUNTED[name]} end`,
+        ]),
+      ),
+    )
+    .whereRef('answers.id', '=', 'r.id')
+    .execute();
+  const states = rowsFrom(loads, {
     id: ['bigint', ({ answer }) => answer.id],
     request_id: ['bigint', ({ answer }) => answer.requestId],
-    received: ['bigint', ({ receipt }) => receipt.received],
-    quarantined: ['bigint', ({ receipt }) => receipt.quarantined],
     state: ['text', loadedState],
   });
   await ops
-    .updateTable('answers')
-    .from(receipts.as('r'))
-    .set((eb) => ({
-      received: eb.ref('r.received'),
-      quarantined: eb.ref('r.quarantined'),
-      loaded: sql`r.received - r.quarantined - unchanged - superseded`,
-    }))
-    .whereRef('answers.id', '=', 'r.id')
-    .execute();
-  await ops
     .updateTable('requests')
-    .from(receipts.as('r'))
+    .from(states.as('r'))
     .set((eb) => ({ state: eb.ref('r.state') }))
     .whereRef('requests.id', '=', 'r.request_id')
     .whereRef('requests.answer_id', '=', 'r.id')

@@ -73,6 +73,44 @@ anyWarehouse('a normalizer that fails on one answer', (open) => {
     expect(scene.sandbox.requests()).toHaveLength(3);
   });
 
+  it('and reads it after a newer one counts its items as superseded, and its drift once', async () => {
+    const people = (title: string) =>
+      ['A', 'B'].map((value) => ({
+        urn: { type: 'fsd_profile', value },
+        name: title,
+        ...(title === 'x' && { mood: 1 }),
+      }));
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => ({ body: people((body as { readonly title: string }).title) }),
+    });
+    const config = `${service()}
+syncs:
+  one: { endpoint: pronet.search.users, request: { title: x, count: 9 }, accept: { rejects: 100% } }
+  two: { endpoint: pronet.search.users, request: { title: y, count: 9 } }
+`;
+    onRead = (text) => {
+      if (text.includes('mood')) throw new TypeError('a mistake');
+    };
+    await scene.sync(config);
+    onRead = () => undefined;
+
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ received: 2, loaded: 0, superseded: 2 });
+
+    const counts = () =>
+      select(
+        scene.warehouse,
+        `select received::int, loaded::int, changed::int, unchanged::int, superseded::int, quarantined::int
+          from sluice_ops.answers where sync = 'one'`,
+      );
+    const drift = () => select(scene.warehouse, "select path, count::int from sluice_ops.drift where path = 'mood'");
+    const none = { loaded: 0, changed: 0, unchanged: 0, quarantined: 0 };
+    expect(await counts()).toEqual([{ ...none, received: 2, superseded: 2 }]);
+    expect(await drift()).toEqual([{ path: 'mood', count: 2 }]);
+    await scene.replay();
+    expect(await counts()).toEqual([{ ...none, received: 2, superseded: 2 }]);
+    expect(await drift()).toEqual([{ path: 'mood', count: 2 }]);
+  });
+
   it('by whatever it throws does not keep the next run from its work', async () => {
     const scene = await sceneIn(await open());
     onRead = () => {
