@@ -29,7 +29,7 @@ const withSyncs = (...syncs: readonly string[]): string =>
 /** Answers the search with Ada, and other endpoints with these items. */
 const respondWith =
   (items: Readonly<Record<string, readonly object[]>>, person: object = ADA): Respond =>
-  ({ endpoint = '' }) => ({ body: endpoint === 'pronet.search.users' ? [person] : (items[endpoint] ?? []) });
+  ({ endpoint }) => ({ body: endpoint === 'pronet.search.users' ? [person] : (items[endpoint] ?? []) });
 
 const forgetAda = ({ warehouse, clock }: Scene) =>
   forget(
@@ -139,7 +139,10 @@ it('omits elements about the entity that have no row of their own, as the answer
       'webparser.parse': [{ ...PAGE, links: ['https://x.example', { url: NAMED.url, mood: 'zq' }, { url: 'y' }] }],
       'pronet.group': [
         {
-          ...{ urn: { type: 'group', value: '77' }, name: 'g', url: 'g', member_count: 3 },
+          urn: { type: 'group', value: '77' },
+          name: 'g',
+          url: 'g',
+          member_count: 3,
           members: [
             { user: { urn: { type: 'fsd_profile', value: 'B' }, name: 'Bob' }, role: 'owner' },
             { user: NAMED, role: 'zq role' },

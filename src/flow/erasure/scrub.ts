@@ -28,8 +28,8 @@ export function scrubberOf(names: readonly string[], pseudonym: string): (text: 
 
 /** The text with its JSON escapes decoded. */
 export const withoutEscapes = (text: string): string =>
-  text.replaceAll(/\\u([0-9a-fA-F]{4})|\\(["\\/bfnrt])/g, (_, hex?: string, sign = '') =>
-    hex === undefined ? (CONTROLS[sign] ?? sign) : String.fromCharCode(Number.parseInt(hex, 16)),
+  text.replaceAll(/\\u([0-9a-fA-F]{4})|\\(["\\/bfnrt])/g, (_, hex?: string, sign?: string) =>
+    hex === undefined ? (CONTROLS[sign ?? ''] ?? sign ?? '') : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 
 const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };

@@ -104,10 +104,11 @@ async function dropUnchanged(
 async function eraseFrom(
   db: QueryExecutorProvider,
   schema: string,
-  { table: name, column, type, where, owner, redact, isElement }: JsonColumn,
+  place: JsonColumn,
   { hints }: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {
+  const { table: name, column, type, where, owner, redact, isElement } = place;
   const table = tableId(schema, name);
   const key = (owner?.key ?? []).map((it, index) => sql`t.${sql.ref(it)}::text as ${sql.ref(`k${index}`)}`);
   const value = sql.ref(`t.${column}`);
@@ -130,11 +131,7 @@ async function eraseFrom(
         );
       }
       touched.note(name, 1);
-      if (!owner) continue;
-      const id = owner.key.map((_, index) => row[`k${index}`] ?? '');
-      noteChanged(touched, owner.root, id.join('\0'));
-      if (name === owner.root.name && column === 'extra')
-        await dropElements(db, schema, owner.root, id, { before, left }, touched);
+      await followUp(db, schema, place, { row, before, left }, touched);
     }
     if (gone.length > 0) await sql`delete from ${table} where ctid = any(${arrayLiteral(gone)}::tid[])`.execute(db);
     if (rows.length < PAGE) return;
@@ -142,19 +139,32 @@ async function eraseFrom(
   }
 }
 
-/** Deletes the rows of elements that were no texts and that `extra` no longer has: the answer has tombstones there. */
-async function dropElements(
+interface ChangedValue {
+  /** Has the owner's key as `k0`, `k1` and so on. */
+  readonly row: Readonly<Record<string, string>>;
+  readonly before: unknown;
+  readonly left: unknown;
+}
+
+/**
+ * Notes the owner of a changed value. Deletes the rows of its list elements that were no texts and that `extra` no longer
+ * has: the answer has tombstones there.
+ */
+async function followUp(
   db: QueryExecutorProvider,
   schema: string,
-  { children }: RootTable,
-  id: readonly string[],
-  extra: { readonly before: unknown; readonly left: unknown },
+  { table, column, owner }: JsonColumn,
+  { row, before, left }: ChangedValue,
   touched: TouchedRows,
 ): Promise<void> {
-  for (const { name, element, parentKey, path } of children) {
+  if (!owner) return;
+  const id = owner.key.map((_, index) => row[`k${index}`] ?? '');
+  noteChanged(touched, owner.root, id.join('\0'));
+  if (table !== owner.root.name || column !== 'extra') return;
+  for (const { name, element, parentKey, path } of owner.root.children) {
     if (element.of !== 'scalar') continue;
-    const kept = positionsAt(extra.left, path);
-    const gone = positionsAt(extra.before, path).filter((it) => !kept.includes(it));
+    const kept = positionsAt(left, path);
+    const gone = positionsAt(before, path).filter((it) => !kept.includes(it));
     if (gone.length === 0) continue;
     const rows = sql`delete from ${tableId(schema, name)} where ${keyEquals(parentKey, id)} and position = ${anyBigint(gone)}`;
     await executeNoted(db, touched, name, rows);
