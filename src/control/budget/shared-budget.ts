@@ -63,7 +63,10 @@ function limitOf(limits: readonly SharedLimit[], { name, points }: CounterRow): 
   return { what: limit.what, points: limit.points, spent: Number(points) - limit.baseline };
 }
 
-/** Reserves points on all rows, or returns the limit that does not allow it; `gone` if a row is missing. */
+/**
+ * Reserves points on all rows, or returns the limit that does not allow it; `gone` if a row is missing. No points change no
+ * row, whose time says when points were last reserved.
+ */
 async function reserveOn(
   { db, ops }: OpsSchema,
   limits: readonly SharedLimit[],
@@ -83,7 +86,7 @@ async function reserveOn(
       where points + ${String(points)}::numeric > most order by name limit 1
     ), added as (
       update ${spending} set points = points + ${String(points)}::numeric, updated_at = clock_timestamp()
-      where name = any(${names}::text[])
+      where name = any(${names}::text[]) and ${points !== 0}
         and not exists (select from refused) and (select count(*) from counted) = ${limits.length}
     )
     select (select count(*) from counted)::int as found,
