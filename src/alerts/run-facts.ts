@@ -38,6 +38,8 @@ export interface InputCounts {
   readonly without: number;
 }
 
+const IS_REFUSED = sql<boolean>`status in (401, 403)`;
+
 /** Earlier runs that are compared. */
 const MOST_RUNS = 5;
 
@@ -53,9 +55,15 @@ export async function readRunFacts(
     .where('id', '=', runId)
     .executeTakeFirst();
   if (!run) return undefined;
+  const lastRefused = ops
+    .selectFrom('requests')
+    .select(({ fn }) => fn.max('sent_at').as('at'))
+    .where('run_id', '=', runId)
+    .where(IS_REFUSED);
+  // The alert keeps its start while it stays raised.
   const refusedAt = ops
     .selectFrom('alerts')
-    .select('since')
+    .select(sql<Date>`greatest(since, ${lastRefused})`.as('at'))
     .where('sync', '=', sync)
     .where('kind', '=', 'access')
     .where('run_id', '=', runId);
@@ -63,7 +71,7 @@ export async function readRunFacts(
   const sent = await ops
     .selectFrom('requests')
     .select([
-      sql<number>`(count(*) filter (where status in (401, 403)))::float8`.as('refused'),
+      sql<number>`(count(*) filter (where ${IS_REFUSED}))::float8`.as('refused'),
       sql<number>`(count(*) filter (where ${isAnswered}))::float8`.as('answered'),
       sql<number>`(count(*) filter (where ${isAnswered} and sent_at > coalesce(${refusedAt}, '-infinity')))::float8`.as(
         'answeredAgain',

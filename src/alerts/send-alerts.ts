@@ -81,7 +81,7 @@ export async function sendAlerts(
     const refused = new Set<AlertChannel>();
     const names = channels.map(({ name }) => name);
     for (const state of await takeUnsent(ops, names, alerts.on)) {
-      let mayHaveArrived = false;
+      let mayHaveArrived = state.wasTried;
       const due = channels.filter(({ name }) => state[`${name}At`] === null);
       for (const { name, send } of due) {
         // Each further alert would wait as long for a channel that does not respond.

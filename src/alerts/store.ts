@@ -138,26 +138,35 @@ function clearAlerts(
 
 /**
  * Claims and returns the alerts of these kinds that are due on one of the channels. Leaves out those that another process
- * is delivering.
+ * is delivering. `wasTried` means that an earlier delivery has no known end.
  */
 export async function takeUnsent(
   ops: Ops,
   channels: readonly AlertChannel[],
   kinds: readonly AlertRowKind[],
-): Promise<AlertState[]> {
+): Promise<(AlertState & { readonly wasTried: boolean })[]> {
   if (channels.length === 0 || kinds.length === 0) return [];
   const rows = await ops
-    .updateTable('alerts')
-    .set({ tried_at: sql`clock_timestamp()` })
-    .where((eb) => eb.or(channels.map((it) => eb(COLUMN[it], 'is', null))))
-    .where('kind', 'in', [...kinds])
-    .where((eb) =>
-      eb.or([
-        eb('tried_at', 'is', null),
-        eb('tried_at', '<', sql<Date>`clock_timestamp() - ${sql.lit(DELIVERY_MS)} * interval '1 millisecond'`),
-      ]),
+    .with('due', (db) =>
+      db
+        .selectFrom('alerts')
+        .select(['sync as of', 'kind as which', sql<boolean>`tried_at is not null`.as('was_tried')])
+        .where((eb) => eb.or(channels.map((it) => eb(COLUMN[it], 'is', null))))
+        .where('kind', 'in', [...kinds])
+        .where((eb) =>
+          eb.or([
+            eb('tried_at', 'is', null),
+            eb('tried_at', '<', sql<Date>`clock_timestamp() - ${sql.lit(DELIVERY_MS)} * interval '1 millisecond'`),
+          ]),
+        )
+        .forUpdate(),
     )
-    .returning(STATE)
+    .updateTable('alerts')
+    .from('due')
+    .set({ tried_at: sql`clock_timestamp()` })
+    .whereRef('sync', '=', 'due.of')
+    .whereRef('kind', '=', 'due.which')
+    .returning([...STATE, 'due.was_tried as wasTried'])
     .execute();
   return rows.toSorted((a, b) => a.since.getTime() - b.since.getTime());
 }

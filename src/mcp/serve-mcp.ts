@@ -123,7 +123,14 @@ function asData({ result, note }: ToolAnswer, redact: (text: string) => string):
     if (typeof value === 'bigint') return value.toString();
     if (typeof value === 'string') return redact(value);
     if (value === result || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, it]) => [redact(name), it as unknown]));
+    const redacted: Record<string, unknown> = {};
+    for (const [name, it] of Object.entries(value)) {
+      let key = redact(name);
+      // Names that are equal without their secrets keep their values.
+      for (let nth = 2; Object.hasOwn(redacted, key); nth += 1) key = `${redact(name)} (${nth})`;
+      redacted[key] = it;
+    }
+    return redacted;
   };
   return { ...(note !== undefined && { note }), [DATA]: JSON.parse(JSON.stringify(result, plain)) as unknown };
 }

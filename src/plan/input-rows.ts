@@ -135,13 +135,16 @@ async function* recordsOf(text: AsyncIterable<string>, delimiter: string): Async
   });
   source.on('error', (error) => parser.destroy(error));
   let block: CsvRecord[] = [];
+  // The parser counts the lines to the end of a record, and a line break of two characters within a cell as two.
+  let doubled = 0;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<{
       readonly record: readonly string[];
       readonly info: { readonly lines: number };
     }>) {
+      doubled += breaksIn(record, /\r\n/g);
       if (isBlank(record)) continue;
-      block.push({ line: info.lines - lineBreaks(record), cells: record });
+      block.push({ line: info.lines - doubled - breaksIn(record, /\r\n|\n|\r/g), cells: record });
       if (block.length < RECORDS) continue;
       yield block;
       block = [];
@@ -155,9 +158,8 @@ async function* recordsOf(text: AsyncIterable<string>, delimiter: string): Async
   }
 }
 
-/** The line breaks within cells: the parser counts the lines to the end of the record. */
-const lineBreaks = (cells: readonly string[]): number =>
-  cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+const breaksIn = (cells: readonly string[], breaks: RegExp): number =>
+  cells.reduce((sum, cell) => sum + (cell.match(breaks)?.length ?? 0), 0);
 
 /** True for a line of commas alone, as spreadsheets write for a row without cells. */
 const isBlank = (cells: readonly string[]): boolean => cells.length > 1 && cells.every((it) => it.trim() === '');

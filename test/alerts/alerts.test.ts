@@ -364,9 +364,12 @@ eachWarehouse('alerts', (openWarehouse) => {
     const sleep = () => expect.poll(() => hooks.taken.length, { timeout: 20_000 }).toBe(1);
     await tell([FAILED], {}, { sleep });
     late.resolve();
+    hooks.answer = (response) => void response.writeHead(500).end();
+    await tell([FAILED]);
     hooks.answer = (response) => void response.end();
     await tell([ended({})]);
     expect(kinds()).toEqual([
+      ['failed', 'raised'],
       ['failed', 'raised'],
       ['failed', 'cleared'],
     ]);

@@ -49,7 +49,7 @@ anyWarehouse('the schedules', (open) => {
     const first = '2036-10-26T00:00:00.000Z';
     await sql`update sluice_jobs.job set start_after = clock_timestamp(), data = data || ${JSON.stringify({ at: first })}::jsonb
       where name = 'firing'`.execute(warehouse.db);
-    expect(await taken(jobs, 1)).toMatchObject([syncJob('a')]);
+    expect(await taken(jobs, 1)).toEqual([syncJob('a', 0, first)]);
     const waiting = `select data ->> 'at' as at, start_after from sluice_jobs.job where name = 'firing' and state = 'created'`;
     const next = '2036-10-27T01:00:00.000Z';
     expect(await select(warehouse, waiting)).toEqual([{ at: next, start_after: new Date(next) }]);

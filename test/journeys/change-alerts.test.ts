@@ -119,6 +119,8 @@ it('a refused run that is continued in vain is still refused, whatever it got be
     };
   };
   expect(await access(401)).toEqual({ runs: [[3, '1']], state: 'raised' });
+  number = 0;
+  expect(await access(401), 'answers, and then a refusal').toEqual({ runs: [[3, '1']], state: 'raised' });
   expect(await access(503)).toEqual({ runs: [[5, '1']], state: 'raised' });
   number = -20;
   expect(await access(200)).toEqual({ runs: [[0, '1']], state: 'cleared' });

@@ -13,7 +13,12 @@ const TOOLS: readonly Tool[] = [
     holds: 'data',
     result: z.looseObject({}),
     run: async () => ({
-      result: { big: 2n ** 70n, at: new Date(0), nested: [{ text: 'a secret\u202e', 'a secret': 1 }], none: undefined },
+      result: {
+        big: 2n ** 70n,
+        at: new Date(0),
+        nested: [{ text: 'a secret\u202e', 'a secret': 1, 'a [redacted]': 2 }],
+        none: undefined,
+      },
       note: 'Cut.',
     }),
   }),
@@ -70,7 +75,7 @@ it('a server answers with JSON without secrets, and survives a bug of a tool', a
         untrusted_data: {
           big: '1180591620717411303424',
           at: '1970-01-01T00:00:00.000Z',
-          nested: [{ text: 'a [redacted]\u202e', 'a [redacted]': 1 }],
+          nested: [{ text: 'a [redacted]\u202e', 'a [redacted]': 1, 'a [redacted] (2)': 2 }],
         },
       },
       content: [{ text: expect.stringContaining('a [redacted]\\u202e') }],

@@ -371,6 +371,12 @@ describe('files that are refused', () => {
       '  in.csv:7: url is empty; allowed is a value in every row',
       '  defined at sluice.yaml:4:52',
     ]);
+    const windows = csv.replaceAll('\n', '\r\n');
+    expect((await refusal(column('in.csv'), { 'in.csv': windows })).slice(2, 5)).toEqual([
+      '  in.csv:4: url is "http://c.example/\\r\\nbroken"; must not hold line breaks, tabs or other control characters',
+      '  in.csv:6: url is ftp://d.example/; must be an absolute http or https address',
+      '  in.csv:7: url is empty; allowed is a value in every row',
+    ]);
   });
 
   it('with a URN of the wrong type, an unknown field, or one that is set already', async () => {

@@ -75,6 +75,7 @@ describe('an address', () => {
     ['postgres://me:pass@3#secret@host/x', 'an @ after the host'],
     ['postgres://me:pass@3?secret#x', 'a # in the address'],
     ['postgres://me:pass@host/x?secret9=1', 'an unknown parameter'],
+    ['postgres://me@host/x?password=pass&secret', 'an unknown parameter'],
     ['postgres://me:secret%@host/x', 'a % that encodes nothing'],
     ['postgres://me:secret@host/x?connect_timeout=soon', 'connect_timeout is not a number'],
     [

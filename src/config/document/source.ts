@@ -86,7 +86,7 @@ const PARAMETERS = /([?&]\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|key(?!word)|cre
  * A variable without a default value is none.
  */
 const SECRET_KEY =
-  /(\b\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth|webhook)\w{0,30}["']?\s{0,9}:\s{0,9})(?!["']?\$\{\w{0,99}\}?["']?\s*(?:[,}#]|$))([^\s#].*)/i;
+  /(\b\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth|webhook)\w{0,30}["']?\s{0,9}:\s{0,500})(?!["']?\$\{\w{0,99}(?:\}|$)["']?\s*(?:[,}]+(?:\s|$)|\s#|$))([^\s#].*)/i;
 
 /**
  * The text with asterisks for logins and secrets in addresses, and values of secret keys. The length stays, so carets stay aligned.

@@ -102,13 +102,15 @@ export function parseAddress(url: string): Address {
 }
 
 function refuseUnsupported(parameters: URLSearchParams): void {
+  let mayBePassword = false;
   for (const name of parameters.keys()) {
     if (!SUPPORTED.includes(name) && !IGNORED.includes(name))
-      // A name of other characters may be a part of the password.
+      // A name of other characters, or after the password, may be a part of it.
       refuse(
-        /^[a-z_]+$/.test(name) ? `unknown parameter ${name}` : 'an unknown parameter',
-        `Remove it; allowed are ${SUPPORTED.join(', ')}.`,
+        /^[a-z_]+$/.test(name) && !mayBePassword ? `unknown parameter ${name}` : 'an unknown parameter',
+        `Remove it; allowed are ${SUPPORTED.join(', ')}. Write & in a password as %26.`,
       );
+    mayBePassword ||= name === 'password';
   }
   const attributes = present(parameters.get('target_session_attrs')) ?? 'any';
   if (!WRITABLE.includes(attributes)) refuse(`target_session_attrs=${attributes}`, `Use ${WRITABLE.join(', ')}.`);
