@@ -304,6 +304,20 @@ describe('a run of a saved plan', () => {
     },
   );
 
+  it('is not refused because an earlier sync of the plan got an unreadable answer to a request of both', async () => {
+    const group = 'endpoint: pronet.group, for_each: { group: ["1001"] }';
+    let body: string | undefined;
+    const scene = await setUp(`  a: { ${group} }\n  b: { ${group}, max_age: 1d }\n`, 'postgres', {
+      respond: () => (body === undefined ? undefined : { body }),
+    });
+    expect((await scene.run('sync', 'b')).code).toBe(0);
+    scene.arrived();
+    await scene.save();
+    body = '<html>';
+    const { code, out } = await scene.apply();
+    expect({ code, sent: scene.arrived().length, out }).toMatchObject({ code: 4, sent: 1 });
+  });
+
   it('serves the parts of a full answer that an earlier sync of the plan buys', async () => {
     const filings = `endpoint: sec.search.companies
     for_each: { forms: ["10-K"] }

@@ -55,19 +55,20 @@ export async function freshFor(
   return { fresh, failing };
 }
 
-/** Replaces answers after the horizon by the newest one to the same request up to it, if there is one. */
+/**
+ * Replaces answers after the horizon by the newest one to the same request up to it, if there is one. An unreadable answer
+ * after the horizon leaves a request without one.
+ */
 async function upToHorizon(
   ops: Ops,
   fresh: ReadonlyMap<string, string>,
   requests: readonly RequestWithin[],
   horizon: string,
 ): Promise<Map<string, string>> {
-  const isNewer = (id: string | undefined): boolean => id !== undefined && BigInt(id) > BigInt(horizon);
-  const replaced = requests.filter(({ requestKey }) => isNewer(fresh.get(requestKey)));
-  return new Map([
-    ...[...fresh].filter(([, id]) => !isNewer(id)),
-    ...(await freshAnswersByKey(ops, replaced, { horizon })),
-  ]);
+  const kept = [...fresh].filter(([, id]) => BigInt(id) <= BigInt(horizon));
+  const keys = new Set(kept.map(([key]) => key));
+  const others = requests.filter(({ requestKey }) => !keys.has(requestKey));
+  return new Map([...kept, ...(await freshAnswersByKey(ops, others, { horizon }))]);
 }
 
 /** Returns the answers that serve these requests, by request key: to the same request, otherwise about the same entity. */
