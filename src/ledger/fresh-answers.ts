@@ -10,6 +10,8 @@ import { inBatches } from '../async/in-batches.ts';
 export interface ReceiptRange {
   readonly since: Date;
   readonly until: Date;
+  /** An answer whose request was sent before this does not serve: the last day that it asked for had not ended. */
+  readonly sentSince?: Date | undefined;
 }
 
 /** The age up to which answers serve a request. */
@@ -33,6 +35,10 @@ export interface RequestWithin extends ReceiptRange {
 /** Rows per statement; more would only use more memory. */
 export const ROWS_PER_STATEMENT = 1000;
 
+/** SQL condition that a request was sent after the last day that `t` asks for had ended, if that matters. */
+const isSentSince = (receivedAt: RawBuilder<unknown>, tookMs: RawBuilder<unknown>) =>
+  sql<boolean>`${receivedAt} - ${tookMs} * interval '1 millisecond' >= coalesce(t.sent_since, '-infinity')`;
+
 /**
  * The answers `a` to these requests `t` within their ranges of receipt times, by request key. Each request is looked up
  * by the index: the join is behind a fence, because statistics of a growing table would make the planner read all of it.
@@ -44,6 +50,7 @@ export const answersWithin = (ops: Ops, requests: readonly RequestWithin[]) =>
         request_key: ['text', ({ requestKey }) => requestKey],
         since: ['timestamptz', ({ since }) => since],
         until: ['timestamptz', ({ until }) => until],
+        sent_since: ['timestamptz', ({ sentSince }) => sentSince ?? null],
       }).as('t'),
     )
     .innerJoinLateral(
@@ -51,6 +58,7 @@ export const answersWithin = (ops: Ops, requests: readonly RequestWithin[]) =>
         .selectFrom('answers')
         .select(['id', 'received_at', 'status', 'unreadable', 'body'])
         .where(sql<boolean>`request_key = t.request_key and received_at between t.since and t.until`)
+        .where(isSentSince(sql`received_at`, sql`took_ms`))
         .offset(0)
         .as('a'),
       (join) => join.onTrue(),
@@ -129,6 +137,7 @@ type SendingExpressions = ExpressionBuilder<
       readonly sync: string | null;
       readonly since: Date | null;
       readonly until: Date | null;
+      readonly sent_since: Date | null;
       readonly sent_at: Date;
     };
   },
@@ -150,6 +159,7 @@ const freshAnswer = (eb: SendingExpressions) =>
     .whereRef('a.request_key', '=', 't.request_key')
     .whereRef('a.received_at', '>=', 't.since')
     .whereRef('a.received_at', '<=', 't.until')
+    .where(isSentSince(sql`a.received_at`, sql`a.took_ms`))
     .having(isServed);
 
 /** Longest wait for a call of another sync: the default timeout of a call and its margin. */

@@ -150,6 +150,7 @@ const SENDING_COLUMNS = {
   sync: ['text', ({ fresh }) => fresh?.sync ?? null],
   since: ['timestamptz', ({ fresh }) => fresh?.since ?? null],
   until: ['timestamptz', ({ fresh }) => fresh?.until ?? null],
+  sent_since: ['timestamptz', ({ fresh }) => fresh?.sentSince ?? null],
 } as const satisfies Columns<RequestToSend>;
 
 const SENDINGS = ['sendings', ...namesOf(SENDING_COLUMNS)] as const;

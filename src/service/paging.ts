@@ -2,6 +2,7 @@
  * How answers lead to further requests. Each strategy is a pure function from the steps so far to the next requests:
  * none, the next page, or the parts of a request whose answer was full.
  */
+import { DAY_MS } from '../day.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Evidence, WindowFields } from './window/evidence.ts';
 import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
@@ -72,6 +73,24 @@ export function dayIn(timeZone: string, instant: Date): string {
   dayFormats.set(timeZone, format);
   return format.format(instant);
 }
+
+/** The instant at which a day, YYYY-MM-DD, ends in a time zone. */
+export function endOfDayIn(timeZone: string, day: string): Date {
+  const known = dayEnds.get(`${timeZone} ${day}`);
+  if (known !== undefined) return new Date(known);
+  const start = Date.parse(`${day}T00:00:00Z`);
+  // In every time zone, a day ends between these two instants.
+  let [before, after] = [start + DAY_MS / 4, start + 2 * DAY_MS];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (dayIn(timeZone, new Date(middle)) > day) after = middle;
+    else before = middle;
+  }
+  dayEnds.set(`${timeZone} ${day}`, after);
+  return new Date(after);
+}
+
+const dayEnds = new Map<string, number>();
 
 /** Cached, since creating a format takes fifty times as long as using it. */
 const dayFormats = new Map<string, Intl.DateTimeFormat>();

@@ -2,6 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
 import {
+  type AnswerAge,
   freshAnswersByKey,
   type ReceiptRange,
   receivedWithin,
@@ -16,6 +17,8 @@ import type { MaxAgeOf } from './max-age.ts';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
+import { dayIn, endOfDayIn } from '../../service/paging.ts';
+import { onCalendar } from '../../day.ts';
 import { normalizedName, requestedName } from '../../service/names/entity-name.ts';
 import { requestKeyOf } from '../../service/request-key.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -42,7 +45,7 @@ export async function freshFor(
 ): Promise<AnswerAvailability> {
   const aged = tasks.flatMap(({ requestKey, request, input }) => {
     const age = maxAgeOf(input);
-    return age ? [{ requestKey, request, age, ...receivedWithin(age, now) }] : [];
+    return age ? [{ requestKey, request, age, ...serving(endpoint, request, age, now) }] : [];
   });
   const known = await freshAnswers(ops, endpoint, aged);
   const fresh = horizon === undefined ? known : await upToHorizon(ops, known, aged, horizon);
@@ -142,11 +145,22 @@ export const mayBeBoughtUnderOtherName = (
 
 /** The receipt times of answers that serve a request now; undefined if it must always be sent. */
 export function freshWithin(
-  { maxAgeOf, now }: Pick<FreshnessContext, 'maxAgeOf' | 'now'>,
-  { input }: Pick<LedgerRequest, 'input'>,
+  { definition, maxAgeOf, now }: Pick<FreshnessContext, 'definition' | 'maxAgeOf' | 'now'>,
+  { input, request }: Pick<LedgerRequest, 'input' | 'request'>,
 ): ReceiptRange | undefined {
   const age = maxAgeOf(input);
-  return age && receivedWithin(age, now());
+  return age && serving(definition.endpoint, request, age, now());
+}
+
+/**
+ * The times of answers that serve a request. Once its last day has ended, an answer that was requested before serves no
+ * longer, because the day could still get more items.
+ */
+function serving({ paging: { days } }: Endpoint, request: RequestBody, age: AnswerAge, now: Date): ReceiptRange {
+  const last = days && request[days.to];
+  const within = receivedWithin(age, now);
+  if (!days || typeof last !== 'string' || !onCalendar(last) || last >= dayIn(days.timeZone, now)) return within;
+  return { ...within, sentSince: endOfDayIn(days.timeZone, last) };
 }
 
 /**

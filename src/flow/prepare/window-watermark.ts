@@ -8,7 +8,7 @@ import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import type { Days } from '../../service/paging.ts';
+import { type Days, dayIn } from '../../service/paging.ts';
 import { type AnswerAge, receivedWithin } from '../../ledger/fresh-answers.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 
@@ -55,16 +55,23 @@ export function parseWindowWatermark(
 /** The day up to which a window is known except for unread slices; later runs start there. */
 export const reachedDay = ({ reached, lastCompleteDay }: WindowWatermark): string => reached ?? lastCompleteDay;
 
-/** True if the window needs no request except for unread slices: it was requested up to its end within `max_age`. */
+/**
+ * True if the window needs no request except for unread slices: it was requested up to its end within `max_age`, and
+ * after its last day had ended, if that day has ended now.
+ */
 export function isCovered(
-  { window }: Pick<SyncDefinition, 'window'>,
+  { endpoint, window }: Pick<SyncDefinition, 'endpoint' | 'window'>,
   age: AnswerAge | undefined,
   watermark: WindowWatermark,
   { today, now }: { readonly today: string; readonly now: Date },
 ): boolean {
   const to = window === undefined || window.to === 'today' ? today : window.to;
+  const { days } = endpoint.paging;
   return (
-    age !== undefined && watermark.to >= to && receivedWithin(age, now).since.getTime() <= Date.parse(watermark.asOf)
+    age !== undefined &&
+    watermark.to >= to &&
+    receivedWithin(age, now).since.getTime() <= Date.parse(watermark.asOf) &&
+    (!days || to >= dayIn(days.timeZone, now) || reachedDay(watermark) >= to)
   );
 }
 

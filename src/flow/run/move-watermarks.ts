@@ -113,7 +113,7 @@ interface InputEnd {
   readonly done: boolean;
   /** Receipt of the oldest answer; null if no request has an answer or all failed. */
   readonly as_of: string | null;
-  /** When the earliest of these answers was requested; null if there is none. */
+  /** When the earliest of these answers was requested whose last day had not ended then; null if there is none. */
   readonly sent_at: string | null;
   /** Keys of all requests. */
   readonly keys: readonly string[];
@@ -122,7 +122,11 @@ interface InputEnd {
   readonly unread: readonly { readonly body: RequestBody; readonly depth: number; readonly as_of: string }[] | null;
 }
 
-async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> {
+async function inputEnds(ops: Ops, runId: string, days: Days): Promise<readonly InputEnd[]> {
+  const sentAt = sql`(a.received_at - a.took_ms * interval '1 millisecond')`;
+  // An answer about ended days bounds nothing, however old it is.
+  const bounding = sql`case when r.body ->> ${days.to} >= to_char(${sentAt} at time zone ${days.timeZone}, 'YYYY-MM-DD')
+    then ${sentAt} end`;
   // A fresh answer may turn out unreadable when it is loaded.
   const isUnread = sql`(coalesce(a.unreadable, false) and (r.state in ('quarantined', 'fresh')
     or r.state = 'failed' and r.failure_class = ${UNREADABLE}))`;
@@ -136,7 +140,7 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
       sql<boolean>`bool_and(${isSplit('r')} or ${isUnread}
         or (r.state in ('loaded', 'empty', 'fresh', 'quarantined') and a.status <> 412))`.as('done'),
       earliest(sql`a.received_at`).as('as_of'),
-      earliest(sql`a.received_at - a.took_ms * interval '1 millisecond'`).as('sent_at'),
+      earliest(bounding).as('sent_at'),
       sql<string[]>`array_agg(r.request_key)`.as('keys'),
       sql<RequestBody[] | null>`jsonb_agg(r.body) filter (where r.parent_id is null and r.depth = 0)`.as('windows'),
       sql<
@@ -156,7 +160,7 @@ const earliest = (time: RawBuilder<unknown>) =>
     'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
-  const ends = await inputEnds(ops, context.run.id);
+  const ends = await inputEnds(ops, context.run.id, days);
   const watermarks = await readWatermarks(ops, context.definition.name);
   const named = ends.map((end) => ({ end, names: windowWatermarkNames(context.definition, end.input) }));
   const now = context.now();
@@ -221,8 +225,8 @@ function newestKnown(
   if (!window) return undefined;
   const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
   // The run requested only slices of earlier runs.
-  if (asOf === null || sentAt === null || to === '') return before && withoutUnread(before);
-  const over = dayBefore(dayIn(days.timeZone, new Date(sentAt)));
+  if (asOf === null || to === '') return before && withoutUnread(before);
+  const over = sentAt === null ? to : dayBefore(dayIn(days.timeZone, new Date(sentAt)));
   const lastCompleteDay = to < over ? to : over;
   // A narrower window shows nothing new, unless the days that the earlier one requested had not ended.
   if (before && to < before.to && lastCompleteDay <= reachedDay(before)) return withoutUnread(before);
