@@ -1,8 +1,9 @@
 /** The order in which syncs run. */
-import type { SyncDefinition } from '../config/definition.ts';
+import type { InputSource, SyncDefinition } from '../config/definition.ts';
 import { insteadOf } from '../config/document/nearest.ts';
 import { orderSyncs } from '../config/order.ts';
 import { UsageError } from '../errors.ts';
+import { hasFixedTimes } from './plan.ts';
 
 /**
  * The syncs with these names, or all syncs if `names` is empty; parents first. Throws a UsageError for an unknown name.
@@ -35,7 +36,7 @@ export const NO_DAYS = 'left out, because --from and --to have no effect on its 
  * UsageError for an unknown name, for a named sync that takes no days, and if no sync takes days.
  */
 export function selectSyncsWithDays<
-  S extends Pick<SyncDefinition, 'name' | 'after' | 'endpoint' | 'window' | 'request'>,
+  S extends Pick<SyncDefinition, 'name' | 'after' | 'endpoint' | 'window' | 'request' | 'forEach'>,
 >(
   syncs: readonly S[],
   names: readonly string[],
@@ -58,7 +59,10 @@ const takesDays = ({
   endpoint: { paging },
   window,
   request,
-}: Pick<SyncDefinition, 'endpoint' | 'window' | 'request'>): boolean =>
-  paging.by === 'cursor'
-    ? request['start_time'] === undefined && request['end_time'] === undefined
-    : window !== undefined;
+  forEach,
+}: Pick<SyncDefinition, 'endpoint' | 'window' | 'request' | 'forEach'>): boolean =>
+  paging.by === 'cursor' ? !hasFixedTimes(request) && forEach?.some(fixesTimes) !== true : window !== undefined;
+
+/** True if each input of a source sets the times of the log; only the content of a file or query may say more. */
+const fixesTimes = (source: InputSource): boolean =>
+  source.from === 'list' ? source.rows.every(hasFixedTimes) : hasFixedTimes({ [source.field ?? '']: '' });

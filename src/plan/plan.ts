@@ -109,7 +109,7 @@ function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts
  */
 function logDays(definition: SyncDefinition, fields: RequestBody, facts: PlanContext): RequestBody[] {
   const page = { limit: LOG_PAGE };
-  if (fields['start_time'] !== undefined || fields['end_time'] !== undefined) return [page];
+  if (hasFixedTimes(fields)) return [page];
   const start = logStart(definition, facts);
   if (start === undefined) return [facts.to === undefined ? page : { ...page, end_time: dayStart(facts.to, 1) }];
   const last = facts.to ?? facts.today;
@@ -129,6 +129,10 @@ function logDays(definition: SyncDefinition, fields: RequestBody, facts: PlanCon
       : facts.to !== undefined && { end_time: dayStart(day, 1) }),
   }));
 }
+
+/** True if these fields of a log request set its times, so that neither a watermark nor an option does. */
+export const hasFixedTimes = (fields: RequestBody): boolean =>
+  fields['start_time'] !== undefined || fields['end_time'] !== undefined;
 
 /** In UTC with microseconds; undefined if the log is read from its beginning. */
 function logStart({ from, lookbackMs }: SyncDefinition, facts: PlanContext): string | undefined {

@@ -95,6 +95,20 @@ anyWarehouse('the request log', (open) => {
     expect(await loaded(scene)).toBe(3);
   });
 
+  it.each([
+    { inputs: 'set the times', forEach: '[{ start_time: 2026-03-06T00:00:00Z, end_time: 2026-03-07T00:00:00Z }]' },
+    { inputs: 'are none', forEach: `{ start_time: { query: "select '2026-03-06' where false" } }` },
+  ])('is read completely by the next sync after one whose inputs $inputs', async ({ forEach }) => {
+    const scene = await sceneIn(await open());
+    await ask(scene, 6, DAY_MS);
+
+    expect(only(await scene.sync(costs(`for_each: ${forEach}`)))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await mark(scene)).toBeUndefined();
+    await scene.sync(costs());
+
+    expect(await loaded(scene)).toBe(6);
+  });
+
   it('is read up to the receipt of a stored answer that serves as a page, although a later row is known', async () => {
     const scene = await sceneIn(await open());
     const part = `${service()}

@@ -75,7 +75,9 @@ describe('the syncs of a run with --from or --to', () => {
   const people = syncOf('pronet.search.users', { name: 'people', request: { count: 10 } });
   const log = syncOf('token.requests', { name: 'log' });
   const hour = syncOf('token.requests', { name: 'hour', request: { end_time: '2024-05-01T11:00:00Z' } });
-  const all = [people, filings, fixed, log, hour];
+  const TIMES = { start_time: '2024-05-01T10:00:00Z' };
+  const inputs = syncOf('token.requests', { name: 'inputs', forEach: [{ from: 'list', rows: [TIMES], where: '1:1' }] });
+  const all = [people, filings, fixed, log, hour, inputs];
   const DAYS = { from: '2024-02-01' };
   const select = (syncs: typeof all, wanted: readonly string[], days: object) => {
     const { selected, leftOut } = selectSyncsWithDays(syncs, wanted, days);
@@ -83,7 +85,7 @@ describe('the syncs of a run with --from or --to', () => {
   };
 
   it('are those whose requests the days change, and the others are left out', () => {
-    expect(select(all, [], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: ['people', 'fixed', 'hour'] });
+    expect(select(all, [], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: ['people', 'fixed', 'hour', 'inputs'] });
     expect(select(all, [], { to: '2024-02-01' }).selected).toEqual(['filings', 'log']);
     expect(select(all, ['log', 'filings'], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: [] });
     expect(select(all, [], {})).toEqual({ selected: all.map(({ name }) => name), leftOut: [] });

@@ -12,6 +12,7 @@ import { UNREADABLE } from '../../ledger/failures/unreadable-answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { microsOf } from '../../service/instant.ts';
 import { type Days, dayIn } from '../../service/paging.ts';
+import { hasFixedTimes } from '../../plan/plan.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import {
   daysOf,
@@ -50,7 +51,7 @@ export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promi
  * stored answer that served as a page of it.
  */
 async function moveLogMark(ops: Ops, { run, definition, schema, now }: WatermarkContext): Promise<void> {
-  if (definition.request['start_time'] !== undefined || definition.request['end_time'] !== undefined) return;
+  if (hasFixedTimes(definition.request) || !(await hasReadOpenTimes(ops, run.id))) return;
   const open = await ops
     .selectFrom('requests as r')
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
@@ -81,6 +82,16 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
       : parseLogWatermark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
   if ((microsOf(watermark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
     await writeWatermark(ops, definition.name, LOG_WATERMARK, watermark, now());
+}
+
+/** True if the run requested the log, and no input set the times, so that what it requested has no gap. */
+async function hasReadOpenTimes(ops: Ops, runId: string): Promise<boolean> {
+  const row = await ops
+    .selectFrom('requests as r')
+    .select(sql<boolean | null>`bool_and(not r.input ?| array['start_time', 'end_time'])`.as('isOpen'))
+    .where('r.run_id', '=', runId)
+    .executeTakeFirst();
+  return row?.isOpen === true;
 }
 
 /** The receipt of the oldest stored answer that served a request of the run; null if none did. */
