@@ -28,9 +28,13 @@ const FILINGS = Array.from({ length: 10 * A_DAY }, (_, index) => {
 });
 
 /** A scene at 10:00 in New York, whose filings arrive as time passes. */
-async function busyScene(warehouse: Scene['warehouse']): Promise<Scene> {
+async function busyScene(
+  warehouse: Scene['warehouse'],
+  isCut: (body: { readonly date_to: string }) => boolean = () => false,
+): Promise<Scene> {
   const respond = ({ body }: RespondRequest): Responded => {
     const { date_from: from, date_to: to, count } = body as { date_from: string; date_to: string; count: number };
+    if (isCut({ date_to: to })) return { status: 200, body: '<html>busy' };
     const found = FILINGS.filter(
       ({ at, item }) => at <= scene.clock.now().getTime() && item.file_date >= from && item.file_date <= to,
     );
@@ -97,6 +101,38 @@ anyWarehouse('an answer about a day that had not ended', (open) => {
     );
     scene.clock.advance(HOUR_MS);
     expect(only(await scene.sync(wholeTo('2026-03-03', 'others')))).toMatchObject({ sent: 1, fresh: 0 });
+  });
+
+  it('to an earlier slice, which can be read only later, moves no watermark back', async () => {
+    let isCut = true;
+    const scene = await busyScene(await open(), ({ date_to: to }) => isCut && to === '2026-03-03');
+    const yaml = wholeTo('today')
+      .replace('max_age: 7d', 'max_age: 12h\n    accept: { rejects: 100% }')
+      .replace('2d', '1d')
+      .replace('from: 2026-03-01', 'from: 2026-02-20');
+    for (let run = 0; run < 3; run += 1) await scene.sync(yaml);
+    for (const days of [1, 6]) {
+      scene.clock.advance(days * DAY_MS);
+      await scene.sync(yaml);
+    }
+    const reached = async () =>
+      JSON.parse(
+        (await select<{ value: string }>(scene.warehouse, 'select value from sluice_ops.marks'))[0]?.value ?? '',
+      ) as object;
+    expect(await reached()).toMatchObject({ reached: '2026-03-09' });
+    // As after a replay by a version that can read the answer.
+    isCut = false;
+    await scene.sync(
+      filings('', '{ count: 99, date_from: 2026-02-20, date_to: 2026-03-03 }').replace('filings:', 'readable:'),
+    );
+    await select(
+      scene.warehouse,
+      `update sluice_ops.answers as x set unreadable = false, (body, bytes, sha256, encoding) = (y.body, y.bytes, y.sha256, y.encoding)
+       from sluice_ops.answers as y where y.sync = 'readable' and x.id = (select max(id) from sluice_ops.answers where unreadable)`,
+    );
+    scene.clock.advance(DAY_MS);
+    expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 0, fresh: 1 });
+    expect(((await reached()) as { lastCompleteDay: string }).lastCompleteDay >= '2026-03-09').toBe(true);
   });
 });
 

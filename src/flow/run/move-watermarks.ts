@@ -238,12 +238,14 @@ function newestKnown(
   // The run requested only slices of earlier runs.
   if (asOf === null || to === '') return before && withoutUnread(before);
   const over = sentAt === null ? to : dayBefore(dayIn(days.timeZone, new Date(sentAt)));
-  const lastCompleteDay = to < over ? to : over;
+  const read = to < over ? to : over;
+  const joined = before && dayBefore(window.from) <= reachedDay(before) ? before : undefined;
+  // An old answer that serves a slice of an earlier run takes nothing back of what was read since.
+  const lastCompleteDay = joined && read < reachedDay(joined) ? reachedDay(joined) : read;
   // A narrower window shows nothing new, unless the days that the earlier one requested had not ended.
   if (before && to < before.to && lastCompleteDay <= reachedDay(before)) return withoutUnread(before);
   // The range of the earlier watermark is joined if there is no gap between them.
-  const from = before && dayBefore(window.from) <= reachedDay(before) ? before.from : window.from;
-  return { from, lastCompleteDay, to, asOf };
+  return { from: joined?.from ?? window.from, lastCompleteDay, to, asOf };
 }
 
 const withoutUnread = (mark: WindowWatermark): WindowWatermark => ({
