@@ -85,7 +85,10 @@ describe('the syncs of a run with --from or --to', () => {
   };
 
   it('are those whose requests the days change, and the others are left out', () => {
-    expect(select(all, [], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: ['people', 'fixed', 'hour', 'inputs'] });
+    expect(select(all, [], DAYS)).toEqual({
+      selected: ['filings', 'log'],
+      leftOut: ['people', 'fixed', 'hour', 'inputs'],
+    });
     expect(select(all, [], { to: '2024-02-01' }).selected).toEqual(['filings', 'log']);
     expect(select(all, ['log', 'filings'], DAYS)).toEqual({ selected: ['filings', 'log'], leftOut: [] });
     expect(select(all, [], {})).toEqual({ selected: all.map(({ name }) => name), leftOut: [] });
