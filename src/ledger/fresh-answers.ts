@@ -10,7 +10,7 @@ import { inBatches } from '../async/in-batches.ts';
 export interface ReceiptRange {
   readonly since: Date;
   readonly until: Date;
-  /** An answer whose request was sent before this does not serve: the last day that it asked for had not ended. */
+  /** An answer whose request was sent before this does not serve: its last requested day had not ended. */
   readonly sentSince?: Date | undefined;
 }
 

@@ -306,14 +306,14 @@ describe('a run of a saved plan', () => {
 
   it('is not refused because an earlier sync of the plan got an unreadable answer to a request of both', async () => {
     const group = 'endpoint: pronet.group, for_each: { group: ["1001"] }';
-    let body: string | undefined;
+    const service = { isBroken: false };
     const scene = await setUp(`  a: { ${group} }\n  b: { ${group}, max_age: 1d }\n`, 'postgres', {
-      respond: () => (body === undefined ? undefined : { body }),
+      respond: () => (service.isBroken ? { body: '<html>' } : undefined),
     });
     expect((await scene.run('sync', 'b')).code).toBe(0);
     scene.arrived();
     await scene.save();
-    body = '<html>';
+    service.isBroken = true;
     const { code, out } = await scene.apply();
     expect({ code, sent: scene.arrived().length, out }).toMatchObject({ code: 4, sent: 1 });
   });

@@ -237,8 +237,7 @@ function newestKnown(
   const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
   // The run requested only slices of earlier runs.
   if (asOf === null || to === '') return before && withoutUnread(before);
-  const over = sentAt === null ? to : dayBefore(dayIn(days.timeZone, new Date(sentAt)));
-  const read = to < over ? to : over;
+  const read = lastReadDay(days, to, sentAt);
   const joined = before && dayBefore(window.from) <= reachedDay(before) ? before : undefined;
   // An old answer that serves a slice of an earlier run takes nothing back of what was read since.
   const lastCompleteDay = joined && read < reachedDay(joined) ? reachedDay(joined) : read;
@@ -246,6 +245,12 @@ function newestKnown(
   if (before && to < before.to && lastCompleteDay <= reachedDay(before)) return withoutUnread(before);
   // The range of the earlier watermark is joined if there is no gap between them.
   return { from: joined?.from ?? window.from, lastCompleteDay, to, asOf };
+}
+
+/** The last day that had ended when the earliest of these answers was requested, and at most `to`. */
+function lastReadDay({ timeZone }: Days, to: string, sentAt: string | null): string {
+  const over = sentAt === null ? to : dayBefore(dayIn(timeZone, new Date(sentAt)));
+  return to < over ? to : over;
 }
 
 const withoutUnread = (mark: WindowWatermark): WindowWatermark => ({
