@@ -150,7 +150,7 @@ export async function takeUnsent(
     .with('due', (db) =>
       db
         .selectFrom('alerts')
-        .select(['sync as of', 'kind as which', sql<boolean>`tried_at is not null`.as('was_tried')])
+        .select(['sync as due_sync', 'kind as due_kind', sql<boolean>`tried_at is not null`.as('was_tried')])
         .where((eb) => eb.or(channels.map((it) => eb(COLUMN[it], 'is', null))))
         .where('kind', 'in', [...kinds])
         .where((eb) =>
@@ -164,8 +164,8 @@ export async function takeUnsent(
     .updateTable('alerts')
     .from('due')
     .set({ tried_at: sql`clock_timestamp()` })
-    .whereRef('sync', '=', 'due.of')
-    .whereRef('kind', '=', 'due.which')
+    .whereRef('sync', '=', 'due.due_sync')
+    .whereRef('kind', '=', 'due.due_kind')
     .returning([...STATE, 'due.was_tried as wasTried'])
     .execute();
   return rows.toSorted((a, b) => a.since.getTime() - b.since.getTime());

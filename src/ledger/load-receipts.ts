@@ -41,8 +41,9 @@ function loadedState({
 /**
  * Records the counts of answers, their rejected items and drift, and the states of their requests. A repeated load
  * replaces the rejected items and keeps the drift of the first load. It keeps the counts too, except for items that
- * left the quarantine. If no load could read the answer before, its counts and drift are recorded. Loads of one answer are recorded in order. A load that serves another sync before the first load
- * leaves the states of requests and the drift to the first load.
+ * left the quarantine. If no load could read the answer before, its counts and drift are recorded. Loads of one answer are
+ * recorded in order. A load that serves another sync before the first load leaves the states of requests and the drift to
+ * the first load.
  */
 export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
   const now = at.toISOString();

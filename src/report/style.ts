@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto';
 
-/** The digest of a style sheet, as a content security policy contains it. */
-export const digestOf = (style: string): string => `sha256-${hash('sha256', style, 'base64')}`;
+/** The digest of a style sheet or script, as a content security policy contains it. */
+export const digestOf = (text: string): string => `sha256-${hash('sha256', text, 'base64')}`;
 
 /** The style sheet. The content security policy of the page contains its digest. */
 export const STYLE = `

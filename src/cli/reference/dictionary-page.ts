@@ -1,5 +1,5 @@
 /** Renders the data dictionary as one HTML file with a search, which needs no network. */
-import { hash } from 'node:crypto';
+import { digestOf } from '../../report/style.ts';
 import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 
 /** The contents of `docs/dictionary.html`. */
@@ -31,8 +31,6 @@ ${sections}
 </html>
 `;
 }
-
-const digestOf = (text: string): string => `sha256-${hash('sha256', text, 'base64')}`;
 
 /** The text, escaped for HTML. */
 const escaped = (text: string): string =>

@@ -9,7 +9,7 @@ import {
   periodLimits,
   type SpendingPeriod,
 } from './spending-period.ts';
-import { openSharedBudget, type SharedLimit } from './shared-budget.ts';
+import { type LimitsNow, openSharedBudget, type SharedLimit } from './shared-budget.ts';
 import { ensureCounter, ensurePeriodCounter, ensureTotalCounter } from './spending-counters.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -49,17 +49,14 @@ export async function invocationBudget(
   const limitsOfPeriods = openPeriodLimits(warehouse, periodLimits({ perDay, perMonth }), effects.now);
   const balance = keep === undefined ? undefined : openBalanceLimit(warehouse, keep, effects);
   if (!limitsOfPeriods && !balance) return own;
-  const limitsNow: LimitsNow = async (isGone, ownLease) => [
-    ...((await limitsOfPeriods?.(isGone, ownLease)) ?? []),
-    ...((await balance?.limits(isGone)) ?? []),
+  const limitsNow: LimitsNow = async (mustEnsure, ownLease) => [
+    ...((await limitsOfPeriods?.(mustEnsure, ownLease)) ?? []),
+    ...((await balance?.limits(mustEnsure)) ?? []),
   ];
   await retryTransient(() => limitsNow(false), effects);
   const shared = openSharedBudget(warehouse, limitsNow, (work) => retryTransient(work, effects));
   return bothBudgets(own, { ...shared, ...(balance && { balance }) });
 }
-
-/** See `openSharedBudget`. */
-type LimitsNow = Parameters<typeof openSharedBudget>[1];
 
 /** Counters that this process has used, by connection. */
 const usedCounters = new WeakMap<Warehouse['db'], Set<string>>();
@@ -85,11 +82,11 @@ function openPeriodLimits(
 ): LimitsNow | undefined {
   if (periods.length === 0) return undefined;
   let entered: ReadonlySet<string> = new Set();
-  return async (isGone, ownLease) => {
+  return async (mustEnsure, ownLease) => {
     const at = now();
     const current = periods.map((limit) => ({ ...limit, period: periodAt(at, limit.length, limit.tag) }));
     for (const { period } of current)
-      if (isGone || !entered.has(periodCounter(period)))
+      if (mustEnsure || !entered.has(periodCounter(period)))
         await ensurePeriodCounter(
           warehouse,
           period,
@@ -122,8 +119,8 @@ function openBalanceLimit(
       const lower = await limitAt(points, outstanding);
       if (limit && lower.points + lower.baseline < limit.points + limit.baseline) limit = lower;
     },
-    limits: async (isGone) => {
-      if (isGone) await ensureTotalCounter(warehouse);
+    limits: async (mustEnsure) => {
+      if (mustEnsure) await ensureTotalCounter(warehouse);
       return limit ? [limit] : [];
     },
   };
@@ -182,8 +179,8 @@ export async function chunkBudget(
   if (least.points === Number.POSITIVE_INFINITY) return invocation;
   const counter = sharedRunCounter(order);
   let isEntered = false;
-  const limitsNow: LimitsNow = async (isGone) => {
-    if (isGone || !isEntered) await ensureCounter(warehouse, counter);
+  const limitsNow: LimitsNow = async (mustEnsure) => {
+    if (mustEnsure || !isEntered) await ensureCounter(warehouse, counter);
     isEntered = true;
     return [{ ...least, counter, baseline: 0 }];
   };

@@ -40,6 +40,12 @@ interface Change {
  */
 const TOGETHER = { maxItems: 1000, failsWholeBatch: () => true };
 
+/**
+ * Returns the current limits and ensures that their rows exist and, for periods, agree with the ledger; with `mustEnsure`
+ * also for rows that were ensured before. No points may be reserved under `ownLease` then.
+ */
+export type LimitsNow = (mustEnsure: boolean, ownLease?: string) => Promise<readonly SharedLimit[]>;
+
 /** Runs work, with retries of transient errors. */
 type Persist = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -96,17 +102,10 @@ async function reserveOn(
   return row?.found === limits.length ? 'done' : 'gone';
 }
 
-/**
- * Creates a guard for shared limits. `limitsFor` returns the current limits and ensures that their rows exist; `isGone`
- * reports that a row was missing, or is to be compared with the ledger; `ownLease` is passed to that comparison.
- */
-export function openSharedBudget(
-  { db, ops }: OpsSchema,
-  limitsFor: (isGone: boolean, ownLease?: string) => Promise<readonly SharedLimit[]>,
-  persist: Persist,
-): MeteredBudget {
+/** Creates a guard for shared limits. */
+export function openSharedBudget({ db, ops }: OpsSchema, limitsFor: LimitsNow, persist: Persist): MeteredBudget {
   const spending = sql.id(ops, 'spending');
-  const limitsNow = (isGone: boolean, ownLease?: string) => persist(() => limitsFor(isGone, ownLease));
+  const limitsNow: LimitsNow = (mustEnsure, ownLease) => persist(() => limitsFor(mustEnsure, ownLease));
 
   // Lock rows in order of their names, to avoid deadlocks.
   const change = async (limits: readonly SharedLimit[], points: number): Promise<void> => {

@@ -131,7 +131,7 @@ async function eraseFrom(
         );
       }
       touched.note(name, 1);
-      await followUp(db, schema, place, { row, before, left }, touched);
+      await updateOwner(db, schema, place, { row, before, left }, touched);
     }
     if (gone.length > 0) await sql`delete from ${table} where ctid = any(${arrayLiteral(gone)}::tid[])`.execute(db);
     if (rows.length < PAGE) return;
@@ -150,7 +150,7 @@ interface ChangedValue {
  * Notes the owner of a changed value. Deletes the rows of its list elements that were no texts and that `extra` no longer
  * has: the answer has tombstones there.
  */
-async function followUp(
+async function updateOwner(
   db: QueryExecutorProvider,
   schema: string,
   { table, column, owner }: JsonColumn,

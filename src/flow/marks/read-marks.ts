@@ -13,7 +13,7 @@ import { sinceResets } from '../prepare/since-resets.ts';
 import { firstOfQuestion } from '../prepare/unique-questions.ts';
 import { resetOf, watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
 import { daysOf, parseWindowWatermark, type WindowWatermark } from '../prepare/window-watermark.ts';
-import { parseLogWatermark } from '../run/move-watermarks.ts';
+import { parseLogWatermark } from '../run/move-log-watermark.ts';
 
 /** The range of a sync that a watermark or a request covers; null is the beginning, or the present. */
 export interface MarkRange {

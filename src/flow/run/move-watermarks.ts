@@ -1,18 +1,13 @@
 /** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer or the gap of a walk. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
-import { addDays, DAY_MS } from '../../day.ts';
+import { addDays } from '../../day.ts';
 import { isSplit } from '../../ledger/skip-for-split.ts';
-import { isWalkGap } from '../../ledger/failures/walk-gaps.ts';
-import { newestLogged } from '../../ledger/log-reads.ts';
-import { readWatermark, readWatermarks, writeWatermark, writeWatermarks } from '../../ledger/watermarks.ts';
-import type { Run } from '../../ledger/runs.ts';
+import { readWatermarks, writeWatermarks } from '../../ledger/watermarks.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from '../../ledger/failures/unreadable-answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
-import { microsOf } from '../../service/instant.ts';
 import { type Days, dayIn } from '../../service/paging.ts';
-import { hasFixedTimes } from '../../plan/plan.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import {
   daysOf,
@@ -24,19 +19,8 @@ import {
   parseWindowWatermark,
   type WindowWatermark,
 } from '../prepare/window-watermark.ts';
-import { LOG_WATERMARK, watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
-
-/** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
-export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
-  text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
-
-export interface WatermarkContext {
-  readonly definition: SyncDefinition;
-  readonly run: Run;
-  /** The schema of the analyst tables. */
-  readonly schema: string;
-  readonly now: () => Date;
-}
+import { watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
+import { earliest, moveLogMark, type WatermarkContext } from './move-log-watermark.ts';
 
 /** Moves the watermark of a log, or the window watermarks of its inputs, according to the run's requests. */
 export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promise<void> {
@@ -45,77 +29,6 @@ export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promi
   if (paging.by === 'window' && paging.days && context.definition.window)
     await moveWindowMarks(ops, context, paging.days);
 }
-
-/**
- * The log is read up to the first day that is still open, or up to the start of this run, and no further than the oldest
- * stored answer that served as a page of it.
- */
-async function moveLogMark(ops: Ops, { run, definition, schema, now }: WatermarkContext): Promise<void> {
-  if (hasFixedTimes(definition.request) || !(await hasReadOpenTimes(ops, run.id))) return;
-  const open = await ops
-    .selectFrom('requests as r')
-    .leftJoin('answers as a', 'a.id', 'r.answer_id')
-    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(coalesce(r.body ->> 'start_time', ''))`.as('from')])
-    .where('r.run_id', '=', run.id)
-    .where((eb) =>
-      eb.or([
-        eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']),
-        eb('a.unreadable', '=', true),
-        eb.exists(
-          eb.selectFrom('coverage as c').select('c.id').whereRef('c.request_id', '=', 'r.id').where(isWalkGap()),
-        ),
-      ]),
-    )
-    .executeTakeFirstOrThrow();
-  const servedAt = await oldestServing(ops, run.id);
-  const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
-  const upTo = Number(open.n) === 0 ? readAt : open.from;
-  // A request without a start reads from the beginning of the log.
-  if (upTo === null || upTo === '') return;
-  const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
-  const watermark = earlier(earlier(upTo, readAt), certain);
-  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
-  // answers served may end there too.
-  const before =
-    Number(open.n) === 0 && servedAt === null
-      ? undefined
-      : parseLogWatermark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
-  if ((microsOf(watermark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
-    await writeWatermark(ops, definition.name, LOG_WATERMARK, watermark, now());
-}
-
-/** True if the run requested the log, and no input set the times, so that what it requested has no gap. */
-async function hasReadOpenTimes(ops: Ops, runId: string): Promise<boolean> {
-  const row = await ops
-    .selectFrom('requests as r')
-    .select(sql<boolean | null>`bool_and(not r.input ?| array['start_time', 'end_time'])`.as('isOpen'))
-    .where('r.run_id', '=', runId)
-    .executeTakeFirst();
-  return row?.isOpen === true;
-}
-
-/** The receipt of the oldest stored answer that served a request of the run; null if none did. */
-async function oldestServing(ops: Ops, runId: string): Promise<string | null> {
-  const row = await ops
-    .selectFrom('requests as r')
-    .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .select(earliest(sql`a.received_at`).as('at'))
-    .where('r.run_id', '=', runId)
-    .where('r.state', '=', 'fresh')
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
-
-/**
- * The time before which no row can be added any more, even if clocks differ: the newest row, as the service had reached
- * that time. In a quiet log, a day before the run, since no clock is a day behind.
- */
-async function certainlyRead(ops: Ops, schema: string, run: Pick<Run, 'id' | 'startedAt'>): Promise<string> {
-  const dayBefore = new Date(Date.parse(run.startedAt) - DAY_MS);
-  return (await newestLogged(ops, schema, run, dayBefore)) ?? dayBefore.toISOString();
-}
-
-const earlier = (a: string, b: string): string => ((microsOf(a) ?? 0n) < (microsOf(b) ?? 0n) ? a : b);
 
 /** The result of a run's requests for one input. */
 interface InputEnd {
@@ -164,11 +77,6 @@ async function inputEnds(ops: Ops, runId: string, days: Days): Promise<readonly 
     .groupBy('r.input')
     .execute();
 }
-
-/** The earliest time of the answers to requests that did not fail. */
-const earliest = (time: RawBuilder<unknown>) =>
-  sql<string | null>`to_char(min(${time}) filter (where r.state <> 'failed') at time zone 'UTC',
-    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
   const ends = await inputEnds(ops, context.run.id, days);

@@ -1,0 +1,101 @@
+/** Moves the watermark of the request log as far as a run has read it. */
+import { type RawBuilder, sql } from 'kysely';
+import type { SyncDefinition } from '../../config/definition.ts';
+import { DAY_MS } from '../../day.ts';
+import { isWalkGap } from '../../ledger/failures/walk-gaps.ts';
+import { newestLogged } from '../../ledger/log-reads.ts';
+import type { Run } from '../../ledger/runs.ts';
+import { readWatermark, writeWatermark } from '../../ledger/watermarks.ts';
+import { hasFixedTimes } from '../../plan/plan.ts';
+import { microsOf } from '../../service/instant.ts';
+import { latestKnown } from '../../warehouse/connect/clock.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { LOG_WATERMARK } from '../prepare/watermark-name.ts';
+
+/** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
+export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
+  text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
+
+export interface WatermarkContext {
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  /** The schema of the analyst tables. */
+  readonly schema: string;
+  readonly now: () => Date;
+}
+
+/**
+ * The log is read up to the first day that is still open, or up to the start of this run, and no further than the oldest
+ * stored answer that served as a page of it.
+ */
+export async function moveLogMark(ops: Ops, { run, definition, schema, now }: WatermarkContext): Promise<void> {
+  if (hasFixedTimes(definition.request) || !(await hasReadOpenTimes(ops, run.id))) return;
+  const open = await ops
+    .selectFrom('requests as r')
+    .leftJoin('answers as a', 'a.id', 'r.answer_id')
+    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(coalesce(r.body ->> 'start_time', ''))`.as('from')])
+    .where('r.run_id', '=', run.id)
+    .where((eb) =>
+      eb.or([
+        eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']),
+        eb('a.unreadable', '=', true),
+        eb.exists(
+          eb.selectFrom('coverage as c').select('c.id').whereRef('c.request_id', '=', 'r.id').where(isWalkGap()),
+        ),
+      ]),
+    )
+    .executeTakeFirstOrThrow();
+  const servedAt = await oldestServing(ops, run.id);
+  const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
+  const upTo = Number(open.n) === 0 ? readAt : open.from;
+  // A request without a start reads from the beginning of the log.
+  if (upTo === null || upTo === '') return;
+  const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
+  const watermark = earlier(earlier(upTo, readAt), certain);
+  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
+  // answers served may end there too.
+  const before =
+    Number(open.n) === 0 && servedAt === null
+      ? undefined
+      : parseLogWatermark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
+  if ((microsOf(watermark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
+    await writeWatermark(ops, definition.name, LOG_WATERMARK, watermark, now());
+}
+
+/** True if the run requested the log, and no input set the times, so that what it requested has no gap. */
+async function hasReadOpenTimes(ops: Ops, runId: string): Promise<boolean> {
+  const row = await ops
+    .selectFrom('requests as r')
+    .select(sql<boolean | null>`bool_and(not r.input ?| array['start_time', 'end_time'])`.as('isOpen'))
+    .where('r.run_id', '=', runId)
+    .executeTakeFirst();
+  return row?.isOpen === true;
+}
+
+/** The receipt of the oldest stored answer that served a request of the run; null if none did. */
+async function oldestServing(ops: Ops, runId: string): Promise<string | null> {
+  const row = await ops
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .select(earliest(sql`a.received_at`).as('at'))
+    .where('r.run_id', '=', runId)
+    .where('r.state', '=', 'fresh')
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/**
+ * The time before which no row can be added any more, even if clocks differ: the newest row, as the service had reached
+ * that time. In a quiet log, a day before the run, since no clock is a day behind.
+ */
+async function certainlyRead(ops: Ops, schema: string, run: Pick<Run, 'id' | 'startedAt'>): Promise<string> {
+  const dayBefore = new Date(Date.parse(run.startedAt) - DAY_MS);
+  return (await newestLogged(ops, schema, run, dayBefore)) ?? dayBefore.toISOString();
+}
+
+const earlier = (a: string, b: string): string => ((microsOf(a) ?? 0n) < (microsOf(b) ?? 0n) ? a : b);
+
+/** The earliest time of the answers to requests that did not fail. */
+export const earliest = (time: RawBuilder<unknown>) =>
+  sql<string | null>`to_char(min(${time}) filter (where r.state <> 'failed') at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
