@@ -11,7 +11,8 @@ import type { Section } from './sections/section.ts';
 import { spendSection } from './sections/spend.ts';
 import { attention, keyFacts } from './sections/summary.ts';
 import { syncsSection } from './sections/syncs.ts';
-import { digestOf, STYLE } from './style.ts';
+import { policyDigest } from '../text/policy-digest.ts';
+import { STYLE } from './style.ts';
 import { dayTime, timeOf } from './table.ts';
 
 const SECTIONS = [
@@ -28,7 +29,7 @@ const SECTIONS = [
 export function reportPage(report: Report): string {
   const sections = SECTIONS.map((sectionOf) => sectionOf(report));
   const { days, madeAt, schema } = report;
-  const policy = `default-src 'none'; style-src '${digestOf(STYLE)}'; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src '${policyDigest(STYLE)}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
 <html lang="en">
 <head>

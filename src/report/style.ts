@@ -1,10 +1,5 @@
 /** The style of the page for light and dark mode, narrow and wide screens, and print. The colours suit colour-blind readers. */
 
-import { hash } from 'node:crypto';
-
-/** The digest of a style sheet or script, as a content security policy contains it. */
-export const digestOf = (text: string): string => `sha256-${hash('sha256', text, 'base64')}`;
-
 /** The style sheet. The content security policy of the page contains its digest. */
 export const STYLE = `
 :root {

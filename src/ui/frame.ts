@@ -1,7 +1,8 @@
 /** The frame of every page: navigation, style and the headers that keep a browser from running anything. */
 import { instant } from '../report/figures.ts';
 import { type Content, html, trusted } from '../report/markup.ts';
-import { digestOf, STYLE } from '../report/style.ts';
+import { STYLE } from '../report/style.ts';
+import { policyDigest } from '../text/policy-digest.ts';
 import type { Page } from './view.ts';
 
 const UI_STYLE = `
@@ -46,7 +47,7 @@ const ALL_STYLE = STYLE + UI_STYLE;
 
 /** The headers of every response. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': `default-src 'none'; style-src '${digestOf(ALL_STYLE)}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; style-src '${policyDigest(ALL_STYLE)}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',

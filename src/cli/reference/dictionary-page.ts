@@ -1,5 +1,5 @@
 /** Renders the data dictionary as one HTML file with a search, which needs no network. */
-import { digestOf } from '../../report/style.ts';
+import { policyDigest } from '../../text/policy-digest.ts';
 import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 
 /** The contents of `docs/dictionary.html`. */
@@ -12,7 +12,7 @@ export function dictionaryPage(): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '${digestOf(STYLE)}'; script-src '${digestOf(SCRIPT)}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '${policyDigest(STYLE)}'; script-src '${policyDigest(SCRIPT)}'; base-uri 'none'; form-action 'none'">
 <title>Sluice data dictionary</title>
 <style>${STYLE}</style>
 </head>
