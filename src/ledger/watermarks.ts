@@ -2,17 +2,6 @@
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 
-/** Reads a watermark; undefined if it does not exist. */
-export async function readWatermark(ops: Ops, sync: string, name: string): Promise<string | undefined> {
-  const row = await ops
-    .selectFrom('marks')
-    .select('value')
-    .where('sync', '=', sync)
-    .where('name', '=', name)
-    .executeTakeFirst();
-  return row?.value;
-}
-
 /** The watermarks of a sync and the times of their resets, by name. */
 export type Watermarks = ReadonlyMap<string, string>;
 

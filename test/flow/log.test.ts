@@ -57,6 +57,22 @@ anyWarehouse('the request log', (open) => {
     expect(await loaded(scene)).toBe(2);
   });
 
+  it.each([
+    { change: 'moved back', first: 'from: 2026-03-08', then: 'from: 2026-03-07', rows: 4 },
+    { change: 'removed', first: 'from: 2026-03-08', then: '', rows: 5 },
+  ])('is read from its new beginning after `from` was $change, and only once', async ({ first, then, rows }) => {
+    const scene = await sceneIn(await open());
+    await ask(scene, 5, DAY_MS);
+    await scene.sync(costs(first));
+    expect(await loaded(scene)).toBe(3);
+
+    expect(only(await scene.sync(costs(then)))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await loaded(scene)).toBe(rows);
+    scene.arrived();
+    for (const from of [then, first, then]) await scene.sync(costs(from));
+    expect(startTimes(scene).every((time) => time !== undefined && time > '2026-03-10')).toBe(true);
+  });
+
   it.each(ORDERS)('is read whole when it is $logOrder with an $logCursor cursor', async (options) => {
     const scene = await sceneIn(await open(), options);
     // Two full pages within one instant of the clock, a partial one, then three days with some.

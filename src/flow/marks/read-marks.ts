@@ -11,9 +11,9 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { inputsOf, tasksOfInput } from '../prepare/plan-sync.ts';
 import { sinceResets } from '../prepare/since-resets.ts';
 import { firstOfQuestion } from '../prepare/unique-questions.ts';
-import { resetOf, watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
+import { LOG_START, resetOf, watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
 import { daysOf, parseWindowWatermark, type WindowWatermark } from '../prepare/window-watermark.ts';
-import { parseLogWatermark } from '../run/move-log-watermark.ts';
+import { logWatermark } from '../run/move-log-watermark.ts';
 
 /** The range of a sync that a watermark or a request covers; null is the beginning, or the present. */
 export interface MarkRange {
@@ -65,7 +65,7 @@ export async function readMarks(
 async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Date): Promise<SyncMarks> {
   const watermarks = await readWatermarks(operationsOf(warehouse), definition.name);
   const marks: Mark[] = [];
-  const used = new Set<string>();
+  const used = new Set<string>([LOG_START]);
   let problem: string | null = null;
   try {
     const inputs = await inputsOf(warehouse, definition);
@@ -96,13 +96,13 @@ function knownOf(
   names: WatermarkNames,
   now: Date,
 ): Pick<Mark, 'known' | 'asOf' | 'unreadable' | 'resetAt'> {
-  const text = watermarkOf(watermarks, names);
   const resetAt = resetOf(watermarks, names) ?? null;
   if (definition.endpoint.paging.by === 'cursor') {
-    const to = parseLogWatermark(text, now);
-    return { known: to === undefined ? null : { from: null, to }, asOf: null, unreadable: 0, resetAt };
+    const to = logWatermark(definition, watermarks, now);
+    const from = watermarks.get(LOG_START) || null;
+    return { known: to === undefined ? null : { from, to }, asOf: null, unreadable: 0, resetAt };
   }
-  const mark: WindowWatermark | undefined = parseWindowWatermark(text, definition, now);
+  const mark: WindowWatermark | undefined = parseWindowWatermark(watermarkOf(watermarks, names), definition, now);
   return {
     // The first slice may be unreadable, and the first day may not have ended.
     known: mark && mark.from <= mark.lastCompleteDay ? { from: mark.from, to: mark.lastCompleteDay } : null,

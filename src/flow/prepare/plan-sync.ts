@@ -30,13 +30,13 @@ import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-b
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { limitParts } from './limit-parts.ts';
 import type { PartContext, PlanPart } from './plan-part.ts';
-import { parseLogWatermark } from '../run/move-log-watermark.ts';
+import { logWatermark } from '../run/move-log-watermark.ts';
 import { KeySet } from '../../plan/key-set.ts';
 import { failedParts, repeatedRuns } from './plan-failed.ts';
 import { sinceResets } from './since-resets.ts';
 import { firstOfQuestion } from './unique-questions.ts';
 import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
-import { LOG_WATERMARK, watermarkOf, windowWatermarkNames } from './watermark-name.ts';
+import { watermarkOf, windowWatermarkNames } from './watermark-name.ts';
 
 /** The plan of a sync at this time, in parts, so that a plan of any size needs the memory of one part. */
 export interface SyncPlan {
@@ -169,7 +169,7 @@ export function tasksOfInput(
   const facts = {
     today,
     lastCompleteDay,
-    logWatermark: parseLogWatermark(watermarks.get(LOG_WATERMARK), now),
+    logWatermark: logWatermark(definition, watermarks, now),
     from,
     to,
   };

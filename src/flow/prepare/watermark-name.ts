@@ -10,6 +10,9 @@ type NamedDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 
 /** Name of the watermark up to which the log was read. */
 export const LOG_WATERMARK = 'log';
 
+/** Name of the watermark since which the log was read; its value is empty if it was read from its beginning. */
+export const LOG_START = 'log_start';
+
 /** Names of the watermark that decides what is requested for an input. */
 export interface WatermarkNames {
   readonly name: string;

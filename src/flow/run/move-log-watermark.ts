@@ -5,16 +5,26 @@ import { DAY_MS } from '../../day.ts';
 import { isWalkGap } from '../../ledger/failures/walk-gaps.ts';
 import { newestLogged } from '../../ledger/log-reads.ts';
 import type { Run } from '../../ledger/runs.ts';
-import { readWatermark, writeWatermark } from '../../ledger/watermarks.ts';
+import { readWatermarks, type Watermarks, writeWatermarks } from '../../ledger/watermarks.ts';
 import { hasFixedTimes } from '../../plan/plan.ts';
 import { microsOf } from '../../service/instant.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { LOG_WATERMARK } from '../prepare/watermark-name.ts';
+import { LOG_START, LOG_WATERMARK } from '../prepare/watermark-name.ts';
 
-/** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
-export const parseLogWatermark = (text: string | undefined, now: Date): string | undefined =>
-  text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
+/**
+ * The watermark of the log; undefined if the definition begins before the rows that were read, or if a clock that was
+ * ahead set it, since it is then unreliable.
+ */
+export function logWatermark({ from }: SyncDefinition, watermarks: Watermarks, now: Date): string | undefined {
+  const start = watermarks.get(LOG_START);
+  if (start !== undefined && logStart({ from }) < logStart({ from: start })) return undefined;
+  const text = watermarks.get(LOG_WATERMARK);
+  return text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
+}
+
+/** The instant from which a definition reads the log, in microseconds since 1970; -1 is the beginning. */
+const logStart = ({ from }: Pick<SyncDefinition, 'from'>): bigint => microsOf(from ?? '') ?? -1n;
 
 export interface WatermarkContext {
   readonly definition: SyncDefinition;
@@ -54,12 +64,13 @@ export async function moveLogMark(ops: Ops, { run, definition, schema, now }: Wa
   const watermark = earlier(earlier(upTo, readAt), certain);
   // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
   // answers served may end there too.
-  const before =
-    Number(open.n) === 0 && servedAt === null
-      ? undefined
-      : parseLogWatermark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
-  if ((microsOf(watermark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
-    await writeWatermark(ops, definition.name, LOG_WATERMARK, watermark, now());
+  const watermarks = await readWatermarks(ops, definition.name);
+  const known = logWatermark(definition, watermarks, now());
+  const before = Number(open.n) === 0 && servedAt === null ? undefined : known;
+  if ((microsOf(watermark) ?? 0n) <= (microsOf(before ?? '') ?? -1n)) return;
+  const values = new Map([[LOG_WATERMARK, watermark]]);
+  if (known === undefined || !watermarks.has(LOG_START)) values.set(LOG_START, definition.from ?? '');
+  await writeWatermarks(ops, definition.name, values, now());
 }
 
 /** True if the run requested the log, and no input set the times, so that what it requested has no gap. */
