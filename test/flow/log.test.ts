@@ -58,18 +58,18 @@ anyWarehouse('the request log', (open) => {
   });
 
   it.each([
-    { change: 'moved back', first: 'from: 2026-03-08', then: 'from: 2026-03-07', rows: 4 },
-    { change: 'removed', first: 'from: 2026-03-08', then: '', rows: 5 },
-  ])('is read from its new beginning after `from` was $change, and only once', async ({ first, then, rows }) => {
+    { change: 'moved back', first: 'from: 2026-03-08', second: 'from: 2026-03-07', rows: 4 },
+    { change: 'removed', first: 'from: 2026-03-08', second: '', rows: 5 },
+  ])('is read from its new beginning after `from` was $change, and only once', async ({ first, second, rows }) => {
     const scene = await sceneIn(await open());
     await ask(scene, 5, DAY_MS);
     await scene.sync(costs(first));
     expect(await loaded(scene)).toBe(3);
 
-    expect(only(await scene.sync(costs(then)))).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(only(await scene.sync(costs(second)))).toMatchObject({ exitCode: 0, state: 'complete' });
     expect(await loaded(scene)).toBe(rows);
     scene.arrived();
-    for (const from of [then, first, then]) await scene.sync(costs(from));
+    for (const from of [second, first, second]) await scene.sync(costs(from));
     expect(startTimes(scene).every((time) => time !== undefined && time > '2026-03-10')).toBe(true);
   });
 

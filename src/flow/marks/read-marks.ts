@@ -99,8 +99,9 @@ function knownOf(
   const resetAt = resetOf(watermarks, names) ?? null;
   if (definition.endpoint.paging.by === 'cursor') {
     const to = logWatermark(definition, watermarks, now);
-    const from = watermarks.get(LOG_START) || null;
-    return { known: to === undefined ? null : { from, to }, asOf: null, unreadable: 0, resetAt };
+    const start = watermarks.get(LOG_START) ?? '';
+    const known = to === undefined ? null : { from: start === '' ? null : start, to };
+    return { known, asOf: null, unreadable: 0, resetAt };
   }
   const mark: WindowWatermark | undefined = parseWindowWatermark(watermarkOf(watermarks, names), definition, now);
   return {

@@ -34,17 +34,53 @@ export interface WatermarkContext {
   readonly now: () => Date;
 }
 
+/** Moves the watermark of the log. */
+export async function moveLogMark(ops: Ops, context: WatermarkContext): Promise<void> {
+  const { run, definition, now } = context;
+  if (hasFixedTimes(definition.request) || !(await hasReadOpenTimes(ops, run.id))) return;
+  const reached = await reachedBy(ops, context);
+  if (!reached) return;
+  const watermarks = await readWatermarks(ops, definition.name);
+  const known = logWatermark(definition, watermarks, now());
+  if (reached.mayBeEarlier && (microsOf(reached.at) ?? 0n) <= (microsOf(known ?? '') ?? -1n)) return;
+  const values = new Map([[LOG_WATERMARK, reached.at]]);
+  if (known === undefined || !watermarks.has(LOG_START)) values.set(LOG_START, definition.from ?? '');
+  await writeWatermarks(ops, definition.name, values, now());
+}
+
+interface Reached {
+  readonly at: string;
+  /** It may be before the earlier watermark, which then stays. */
+  readonly mayBeEarlier: boolean;
+}
+
 /**
  * The log is read up to the first day that is still open, or up to the start of this run, and no further than the oldest
- * stored answer that served as a page of it.
+ * stored answer that served as a page of it. Undefined if its first request is open.
  */
-export async function moveLogMark(ops: Ops, { run, definition, schema, now }: WatermarkContext): Promise<void> {
-  if (hasFixedTimes(definition.request) || !(await hasReadOpenTimes(ops, run.id))) return;
-  const open = await ops
+async function reachedBy(ops: Ops, { run, schema }: WatermarkContext): Promise<Reached | undefined> {
+  const open = await openRequests(ops, run.id);
+  const servedAt = await oldestServing(ops, run.id);
+  const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
+  const upTo = open.count === 0 ? readAt : open.from;
+  // A request without a start reads from the beginning of the log.
+  if (upTo === null || upTo === '') return undefined;
+  const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
+  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
+  // answers served may end there too.
+  return { at: earlier(earlier(upTo, readAt), certain), mayBeEarlier: open.count > 0 || servedAt !== null };
+}
+
+/** The requests of the run whose pages were not all read, and the first of their starts; empty is the beginning. */
+async function openRequests(
+  ops: Ops,
+  runId: string,
+): Promise<{ readonly count: number; readonly from: string | null }> {
+  const { n, from } = await ops
     .selectFrom('requests as r')
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
     .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(coalesce(r.body ->> 'start_time', ''))`.as('from')])
-    .where('r.run_id', '=', run.id)
+    .where('r.run_id', '=', runId)
     .where((eb) =>
       eb.or([
         eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']),
@@ -55,22 +91,7 @@ export async function moveLogMark(ops: Ops, { run, definition, schema, now }: Wa
       ]),
     )
     .executeTakeFirstOrThrow();
-  const servedAt = await oldestServing(ops, run.id);
-  const readAt = servedAt === null ? run.startedAt : earlier(run.startedAt, servedAt);
-  const upTo = Number(open.n) === 0 ? readAt : open.from;
-  // A request without a start reads from the beginning of the log.
-  if (upTo === null || upTo === '') return;
-  const certain = await certainlyRead(ops, schema, { id: run.id, startedAt: readAt });
-  const watermark = earlier(earlier(upTo, readAt), certain);
-  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark. A run that stored
-  // answers served may end there too.
-  const watermarks = await readWatermarks(ops, definition.name);
-  const known = logWatermark(definition, watermarks, now());
-  const before = Number(open.n) === 0 && servedAt === null ? undefined : known;
-  if ((microsOf(watermark) ?? 0n) <= (microsOf(before ?? '') ?? -1n)) return;
-  const values = new Map([[LOG_WATERMARK, watermark]]);
-  if (known === undefined || !watermarks.has(LOG_START)) values.set(LOG_START, definition.from ?? '');
-  await writeWatermarks(ops, definition.name, values, now());
+  return { count: Number(n), from };
 }
 
 /** True if the run requested the log, and no input set the times, so that what it requested has no gap. */
