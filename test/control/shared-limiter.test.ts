@@ -239,6 +239,18 @@ describe('a limiter over a shared source', () => {
     expect(calls()).toContain('renew 3');
   });
 
+  it('begins calls an interval apart although their turns passed together', async () => {
+    const time = sleepers();
+    const { limiter } = scripted(time);
+    const slots = await Promise.all([1, 2].map(() => limiter.acquire(forever)));
+    time.set(time.ms() + INTERVAL_MS + 10);
+    const began: number[] = [];
+    for (const slot of slots) void slot.begin(forever).then(() => began.push(time.ms()));
+    await time.run(() => began.length === slots.length);
+    const [first = 0, second = 0] = began;
+    expect(second - first).toBe(INTERVAL_MS);
+  });
+
   it('takes a new turn in place of one that passed too long ago', async () => {
     const time = sleepers();
     const { limiter, calls, setTurn } = scripted(time);

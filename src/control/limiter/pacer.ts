@@ -12,8 +12,8 @@ export interface PacerOptions {
 export interface Pacer {
   /** Waits until the instant, and until an interval after the last start. Rejects when the signal fires. */
   readonly waitUntilReady: (atMs: number, signal: AbortSignal) => Promise<void>;
-  /** Records the start of a call; call it right after `waitUntilReady`, without an await in between. */
-  readonly recordStart: () => void;
+  /** Starts a call now; false if another call started after the caller's wait ended, so that it must wait again. */
+  readonly start: () => boolean;
 }
 
 /** A longer timer fires immediately. */
@@ -39,8 +39,11 @@ export function openPacer({ intervalMs, farthestMs, now, sleep }: PacerOptions):
         await sleep(Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS), signal);
       }
     },
-    recordStart: () => {
-      earliestMs = Math.max(earliestMs, now().getTime() - slackMs) + intervalMs;
+    start: () => {
+      const nowMs = now().getTime();
+      if (earliestMs - nowMs > slackMs) return false;
+      earliestMs = Math.max(earliestMs, nowMs - slackMs) + intervalMs;
+      return true;
     },
   };
 }

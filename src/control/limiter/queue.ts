@@ -131,8 +131,7 @@ export class LimiterQueue implements Limiter {
         attempts += 1;
         start = await takeStart(null);
       } else if (this.#slotTable.isCertain(slot)) {
-        this.#pacer.recordStart();
-        return true;
+        if (this.#pacer.start()) return true;
       } else if (!(await retryTransient(() => this.#slotTable.confirm(slot), this.#effects))) return false;
     }
   }
