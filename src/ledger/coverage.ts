@@ -7,7 +7,6 @@ import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import { questionHash } from '../warehouse/schema/question-hash.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 import { isSync } from './log-reads.ts';
-import { isSplit } from './skip-for-split.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import type { LowerBound } from './summary.ts';
 import { notExists } from '../warehouse/sql/not-exists.ts';
@@ -128,7 +127,8 @@ export interface CurrentLowerBound extends LowerBound {
 
 /**
  * Returns the slices that are currently lower bounds, of one sync or of all, newest first. A slice is one no longer if
- * a later answer covers it and was not full, if it was split since, or if the sync no longer requests it.
+ * a later answer covers it and was not full, or if the sync no longer requests it. The end of a run ends those whose parts
+ * were read.
  */
 export async function currentLowerBounds(ops: Ops, sync?: string): Promise<CurrentLowerBound[]> {
   const named = await ops
@@ -184,17 +184,6 @@ async function boundsOfEndpoint(
     .leftJoin('requests as r', 'r.id', 'c.request_id')
     .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'c.unreadable', 'r.input'])
     .where(sql<boolean>`not exists (select from covered t where t.id = c.id)`)
-    .where((eb) =>
-      notExists(
-        eb
-          .selectFrom('requests as s')
-          .select('s.id')
-          .whereRef('s.sync', '=', 'c.sync')
-          .whereRef('s.request_key', '=', 'c.request_key')
-          .whereRef('s.id', '>', 'c.request_id')
-          .where(isSplit('s')),
-      ),
-    )
     .execute();
   return rows.map((row) => ({
     id: row.id,

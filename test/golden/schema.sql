@@ -7566,7 +7566,6 @@ create view sluice."sync_slices" (
          VALUES ('sec.search.companies'::text,ARRAY['forms'::text, 'location_codes'::text],'date_from'::text,'date_to'::text), ('pronet.search.users'::text,ARRAY['current_company'::text, 'past_company'::text, 'location'::text, 'industry'::text, 'education'::text],''::text,''::text)
         ), newest AS (
          SELECT DISTINCT ON (coverage.sync, (jsonb_hash(coverage.filters - 'date_from'::text - 'date_to'::text)), (jsonb_hash(coverage.filters)), coverage.endpoint, coverage.filters) coverage.id,
-            coverage.request_id,
             coverage.sync,
             coverage.endpoint,
             coverage.request_key,
@@ -7643,9 +7642,6 @@ create view sluice."sync_slices" (
                     WHEN c.reason IS NULL OR c.former THEN 'open'::text
                     WHEN (c.id IN ( SELECT covered.id
                        FROM covered)) THEN 'open'::text
-                    WHEN (EXISTS ( SELECT
-                       FROM requests s
-                      WHERE s.sync = c.sync AND s.request_key = c.request_key AND s.id > c.request_id AND s.state = 'skipped'::text AND s.attempts = 0 AND s.next IS NOT NULL)) THEN 'open'::text
                     ELSE 'lower_bound'::text
                 END AS extent
          OFFSET 0) x;

@@ -19,7 +19,6 @@ interface Slice {
   readonly filters: Readonly<Record<string, unknown>>;
   readonly returned: number;
   readonly reason: string | null;
-  readonly isCut: boolean;
 }
 
 anyWarehouse('views of rows made by hand', (open) => {
@@ -253,11 +252,10 @@ anyWarehouse('views of rows made by hand', (open) => {
           returned: fc.constantFrom(9, 10),
           reason: fc.constantFrom(null, 'full'),
           request_key: fc.constantFrom('k', 'l', 'm', 'n', 'o'),
-          isCut: fc.constantFrom(false, false, false, true),
         }),
       )
       .map(([question, rest]): Slice => ({ ...question, ...rest }));
-    const of = { endpoint: 'sec.search.companies', sync: 'a', request_key: 'k', isCut: false };
+    const of = { endpoint: 'sec.search.companies', sync: 'a', request_key: 'k' };
     const after = (date_from: string, date_to: string): Slice => ({
       ...of,
       filters: { entity_name: 'x', date_from, date_to },
@@ -269,20 +267,17 @@ anyWarehouse('views of rows made by hand', (open) => {
       fc.asyncProperty(fc.array(slice, { minLength: 4, maxLength: 14 }), async (slices) => {
         await sql`truncate sluice_ops.coverage, sluice_ops.runs cascade`.execute(warehouse.db);
         const ops = warehouse.db.withSchema(warehouse.ops);
-        for (const { isCut, returned, reason, filters, request_key, ...of } of slices) {
+        for (const { returned, reason, filters, request_key, ...of } of slices) {
           const { id: run_id } = await ops
             .insertInto('runs')
             .values({ ...of, definition_hash: '', state: 'complete', today: '2026-03-06', started_at: SEEN })
             .returning('id')
             .executeTakeFirstOrThrow();
-          const state = isCut ? { state: 'skipped' as const, next: 'its parts' } : { state: 'loaded' as const };
           const { id: request_id } = await ops
             .insertInto('requests')
-            .values({ ...of, ...state, run_id, request_key, body: '{}', input: '{}', planned_at: SEEN })
+            .values({ ...of, state: 'loaded', run_id, request_key, body: '{}', input: '{}', planned_at: SEEN })
             .returning('id')
             .executeTakeFirstOrThrow();
-          // The split question was not sent, so no slice contains it.
-          if (isCut) continue;
           const result = { returned, reason, complete: reason === null, filters: JSON.stringify(filters) };
           await ops
             .insertInto('coverage')

@@ -142,6 +142,10 @@ anyWarehouse('a full answer', (open) => {
     const first = only(await scene.sync(yaml('2026-03-04')));
     expect(first).toMatchObject({ failed: 1, truncated: 1, checks: [{ status: 'fail' }] });
     expect(await boundsIn(scene)).toMatchObject({ status: [1, [FAILED]], coverage: [{ n: 1 }], report: 1 });
+    // The next run knows that the answer would be full, so it requests only the parts.
+    const second = only(await scene.sync(yaml('2026-03-04'), { failOnTruncated: true }));
+    expect(second).toMatchObject({ exitCode: 4, failed: 1, truncated: 0, earlierTruncated: 1 });
+    expect(await boundsIn(scene)).toMatchObject({ status: [1, [FAILED]], coverage: [{ n: 1 }], report: 1 });
     // Other days do not read the failed ones.
     await scene.sync(yaml('2026-03-04'), { from: '2026-03-01', to: '2026-03-02' });
     expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
@@ -149,6 +153,36 @@ anyWarehouse('a full answer', (open) => {
     isRefused = false;
     const last = only(await scene.sync(yaml('2026-03-05'), { failOnTruncated: true }));
     expect(last).toMatchObject({ exitCode: 0, state: 'complete', truncated: 0, checks: [{ status: 'pass' }] });
+    expect(await boundsIn(scene)).toEqual(NONE);
+  });
+
+  it('of a day that later runs split is a lower bound until one of them reads all parts', async () => {
+    let refused = '10-K';
+    const day = '2026-03-02';
+    const world = filingWorld(22, day, day, () => 80);
+    const draw = drawn(3);
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint !== 'sec.search.companies') return undefined;
+        const { forms = [] } = body as { forms?: readonly string[] };
+        if (forms.includes(refused)) return { status: 422, body: '{}' };
+        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
+      },
+    });
+    const yaml = (more = ''): string =>
+      filings(`window: { from: ${day}, to: ${day} }\n    accept: { rejects: 100% }${more}`, '{ count: 50 }');
+    const split = yaml('\n    split_by: { forms: ["4", 8-K, 10-K] }');
+    const days = { from: day, to: day, failOnTruncated: true };
+
+    await scene.sync(yaml());
+    const bound = (await boundsIn(scene)).status;
+    expect(bound).toEqual([1, [expect.any(String)]]);
+    const failed = only(await scene.sync(split, days));
+    expect(failed).toMatchObject({ exitCode: 4, failed: 1, truncated: 0, earlierTruncated: 1 });
+    expect(await boundsIn(scene)).toMatchObject({ status: bound, coverage: [{ n: 1 }], report: 1 });
+
+    refused = '';
+    expect(only(await scene.sync(split, days))).toMatchObject({ exitCode: 0, failed: 0, truncated: 0 });
     expect(await boundsIn(scene)).toEqual(NONE);
   });
 });

@@ -1,7 +1,9 @@
-/** Full answers that are lower bounds because requests that followed them failed or found nothing. */
-import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+/** Full answers that are lower bounds because requests that followed them failed or found nothing, and the end of lower bounds. */
+import { type Expression, type ExpressionBuilder, expressionBuilder, sql, type SqlBool } from 'kysely';
 import { isSplit } from '../skip-for-split.ts';
 import type { Run } from '../runs.ts';
+import { endpointNamed } from '../../service/catalog.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
@@ -9,15 +11,17 @@ import { notExists } from '../../warehouse/sql/not-exists.ts';
 /** Why a slice is a lower bound although its answer was followed. */
 const FAILED_PART = 'as many items as requested, and a request for more of them failed';
 
-type EndedRun = Pick<Run, 'id' | 'sync'>;
+type EndedRun = Pick<Run, 'id' | 'sync' | 'endpoint'>;
 
 /**
  * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
- * earlier runs are none whose input this run requested without a failure. Call it before the lower bounds are counted.
+ * earlier runs are none whose input this run requested without a failure, or whose parts were read since. Call it before
+ * the lower bounds are counted.
  */
 export async function recordFullAnswersWithFailedParts(ops: Ops, run: EndedRun): Promise<void> {
   await recordFollowed(ops, run);
   await clearRead(ops, run);
+  await clearSplit(ops, run);
 }
 
 /** Parts with unreadable answers have slices of their own, so they do not count again. */
@@ -67,6 +71,72 @@ async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
     .execute();
 }
 
+/** Ends the lower bounds of a sync whose question was split since, if every request below the newest split was read. */
+async function clearSplit(ops: Ops, { sync, endpoint }: EndedRun): Promise<void> {
+  // Only questions with days are split before they are sent.
+  if (endpointNamed(endpoint)?.paging.days === undefined) return;
+  // `offset 0` is a fence: each row is looked up by its key, whatever the statistics.
+  await ops
+    .withRecursive('below(bound_id, request_id, unread)', (db) =>
+      db
+        .selectFrom('coverage as c')
+        .innerJoinLateral(newestSplit, (join) => join.onTrue())
+        .select(['c.id as bound_id', 's.id as request_id', sql<boolean>`false`.as('unread')])
+        .where('c.sync', '=', sync)
+        .where('c.reason', 'is not', null)
+        .where((eb) =>
+          notExists(
+            eb
+              .selectFrom('coverage as n')
+              .select('n.id')
+              .whereRef('n.sync', '=', 'c.sync')
+              .whereRef('n.request_key', '=', 'c.request_key')
+              .whereRef('n.id', '>', 'c.id'),
+          ),
+        )
+        .unionAll(
+          db
+            .selectFrom('below as b')
+            .innerJoinLateral(
+              (eb) =>
+                eb
+                  .selectFrom('requests as r')
+                  .select(['r.id', sql<boolean>`${isUnread()}`.as('unread')])
+                  .whereRef('r.parent_id', '=', 'b.request_id')
+                  .offset(0)
+                  .as('p'),
+              (join) => join.onTrue(),
+            )
+            .select(['b.bound_id', 'p.id as request_id', 'p.unread']),
+        ),
+    )
+    .updateTable('coverage')
+    .set({ reason: null })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('below as b')
+        .select('b.bound_id')
+        .groupBy('b.bound_id')
+        .having(sql<boolean>`not bool_or(b.unread)`),
+    )
+    .execute();
+}
+
+/** The newest split of the question of a lower bound `c`. Retention deletes requests of abandoned runs, so these prove nothing. */
+const newestSplit = (eb: ExpressionBuilder<OpsDatabase & { c: OpsDatabase['coverage'] }, 'c'>) =>
+  eb
+    .selectFrom('requests as s')
+    .innerJoin('runs as u', 'u.id', 's.run_id')
+    .select('s.id')
+    .whereRef('s.sync', '=', 'c.sync')
+    .whereRef('s.request_key', '=', 'c.request_key')
+    .whereRef('s.id', '>', 'c.request_id')
+    .where(isSplit('s'))
+    .where('u.state', '<>', 'abandoned')
+    .orderBy('s.id', 'desc')
+    .limit(1)
+    .as('s');
+
 /** A condition on a request `q` of an earlier run: this run read its input without a failure, and requested all of it. */
 export function hasReadInput(runId: string): Expression<SqlBool> {
   const eb = expressionBuilder<OpsDatabase & { q: OpsDatabase['requests'] }, 'q'>();
@@ -75,18 +145,39 @@ export function hasReadInput(runId: string): Expression<SqlBool> {
     .select('r.id')
     .where('r.run_id', '=', runId)
     .whereRef('r.input', '=', 'q.input');
-  const unread = ofInput.where((r) => r.or([r('r.state', 'not in', READ), isDenied()])).where(eb.not(isSplit('r')));
   // Other runs of a part of the sync may leave out requests of the input.
   const complete = eb
     .selectFrom('runs as u')
     .select('u.id')
     .where('u.id', '=', runId)
     .where((run) => run.or([run('u.scope', 'is', null), run('u.scope', '=', 'failed')]));
-  return eb.and([eb.exists(complete), eb.exists(ofInput), notExists(unread)]);
+  return eb.and([eb.exists(complete), eb.exists(ofInput), notExists(ofInput.where(isUnread()))]);
 }
 
-/** States of requests whose answer is known. An unreadable answer has a slice of its own. */
-const READ = ['loaded', 'empty', 'missing', 'fresh', 'quarantined'] as const;
+/** The inputs that a run did not read completely. */
+export async function unreadInputs(ops: Ops, runId: string): Promise<readonly RequestBody[]> {
+  const rows = await ops
+    .selectFrom('requests as r')
+    .select('r.input')
+    .distinct()
+    .where('r.run_id', '=', runId)
+    .where(isUnread())
+    .execute();
+  return rows.map(({ input }) => input);
+}
+
+/** A condition on a request `r`: nothing was read for it, and it was not split. An unreadable answer has a slice of its own. */
+function isUnread(): Expression<SqlBool> {
+  const eb = expressionBuilder<OpsDatabase & { r: OpsDatabase['requests'] }, 'r'>();
+  return eb.and([
+    eb.or([
+      eb('r.state', 'not in', ['loaded', 'empty', 'fresh', 'quarantined']),
+      eb('r.state', '=', 'fresh').and(isDenied()),
+    ]),
+    eb.not(isSplit('r')),
+    eb.not(eb('r.state', '=', 'failed').and('r.failure_class', 'is not distinct from', UNREADABLE)),
+  ]);
+}
 
 /** A condition on a request `r`: its answer is a 412, so nothing was read. */
 function isDenied(): Expression<SqlBool> {

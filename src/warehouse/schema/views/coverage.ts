@@ -39,7 +39,7 @@ export const coverageViews = [
     ),
     "newest" as (
       select distinct on (sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters)
-        id, request_id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of, former
+        id, sync, endpoint, request_key, run_id, filters, asked, returned, depth, complete, reason, as_of, former
       from "coverage" where sync not like '%:%'
       order by sync, ${questionHash('filters')}, jsonb_hash(filters), endpoint, filters, as_of desc, asked desc, id desc
     ),
@@ -85,11 +85,6 @@ export const coverageViews = [
         when c.complete then 'complete'
         when c.reason is null or c.former then 'open'
         when c.id in (select id from "covered") then 'open'
-        when exists (
-          select from "requests" s
-          where s.sync = c.sync and s.request_key = c.request_key and s.id > c.request_id
-            and s.state = 'skipped' and s.attempts = 0 and s.next is not null
-        ) then 'open'
         else 'lower_bound'
       end as "extent"
       offset 0
