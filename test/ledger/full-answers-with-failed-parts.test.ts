@@ -185,4 +185,34 @@ anyWarehouse('a full answer', (open) => {
     expect(only(await scene.sync(split, days))).toMatchObject({ exitCode: 0, failed: 0, truncated: 0 });
     expect(await boundsIn(scene)).toEqual(NONE);
   });
+
+  it('with a part that the service denies stays a lower bound when only its failed parts are sent again', async () => {
+    let answers = 0;
+    const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
+    const draw = drawn(3);
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint !== 'sec.search.companies') return undefined;
+        const { date_from: from = '', date_to: to = '' } = body as { date_from?: string; date_to?: string };
+        const isPartOf = (day: string): boolean => from > '2026-02-02' && from <= day && to >= day;
+        if (answers < 1 && isPartOf('2026-02-20')) return { status: 422, body: '{}' };
+        if (answers < 2 && isPartOf('2026-02-12')) return { status: 412, body: 'null' };
+        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
+      },
+    });
+    const yaml = filings(
+      'window: { from: 2026-02-02, to: 2026-03-04 }\n    accept: { rejects: 100% }',
+      '{ count: 50 }',
+    );
+
+    expect(only(await scene.sync(yaml))).toMatchObject({ failed: 1, missing: 1, truncated: 1 });
+    answers = 1;
+    const again = only(await scene.sync(yaml, { failed: true }));
+    expect(again).toMatchObject({ exitCode: 0, failed: 0, missing: 0, truncated: 0 });
+    expect(again.sent).toBeGreaterThan(0);
+    expect(await boundsIn(scene)).toMatchObject({ status: [1, [FAILED]], coverage: [{ n: 1 }], report: 1 });
+    answers = 2;
+    expect(only(await scene.sync(yaml, { failOnTruncated: true }))).toMatchObject({ exitCode: 0, truncated: 0 });
+    expect(await boundsIn(scene)).toEqual(NONE);
+  });
 });

@@ -11,7 +11,7 @@ import { windowOf } from '../../service/window/evidence.ts';
 import { facetsOf } from '../../service/window/facet-splits.ts';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { hasReadInput } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import { boundsOfReadInputs } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 
 /**
@@ -27,17 +27,20 @@ export async function recordFormerSlices(
     .innerJoin('requests as q', 'q.id', 'c.request_id')
     .innerJoin('runs as u', 'u.id', 'c.run_id')
     .select(['c.id', 'c.endpoint', 'c.filters', 'c.former', 'c.reason', 'q.input'])
-    .select(sql<boolean>`${hasReadInput(run.id)}`.as('isInputRead'))
     .where('c.sync', '=', run.sync)
     .where('c.reason', 'is not', null)
     .where((eb) => eb.or([eb('u.definition_hash', '<>', definition.hash), eb('c.former', 'is not', null)]))
     .execute();
   if (rows.length === 0) return;
   const isInput = inputTest(definition.forEach ?? []);
-  const changed = rows.filter(({ endpoint, filters, former, reason, input, isInputRead }) => {
+  const split = new Set(
+    rows.flatMap(({ id, reason, filters }) => (isUnsplit(reason) && isSplitNow(definition, filters) ? [id] : [])),
+  );
+  const read = await boundsOfReadInputs(ops, run, [...split]);
+  const changed = rows.filter(({ id, endpoint, filters, former, input }) => {
     const isFormer = former === true;
     // Only parts that were read replace the slice.
-    const isReplaced = isUnsplit(reason) && isSplitNow(definition, filters) && (isFormer || isInputRead);
+    const isReplaced = split.has(id) && (isFormer || read.has(id));
     const isRequested =
       endpoint === definition.endpoint.name && isInput(input) && isSliceOf(definition, input, filters) && !isReplaced;
     return isFormer === isRequested;

@@ -5,7 +5,9 @@ import type { Run } from '../runs.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
+import { runsToRetry } from './runs-to-retry.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
+import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
@@ -58,16 +60,23 @@ async function recordFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
 }
 
 /** A failed part holds the watermark, so a later run of the input requests it again, perhaps with other days around it. */
-async function clearRead(ops: Ops, { id, sync }: EndedRun): Promise<void> {
+async function clearRead(ops: Ops, run: EndedRun): Promise<void> {
+  const bounds = await ops
+    .selectFrom('coverage')
+    .select('id')
+    .where('sync', '=', run.sync)
+    .where('reason', '=', FAILED_PART)
+    .where('run_id', '<', run.id)
+    .execute();
+  const read = await boundsOfReadInputs(
+    ops,
+    run,
+    bounds.map(({ id }) => id),
+  );
   await ops
-    .updateTable('coverage as c')
-    .from('requests as q')
+    .updateTable('coverage')
     .set({ reason: null })
-    .where('c.sync', '=', sync)
-    .where('c.reason', '=', FAILED_PART)
-    .where('c.run_id', '<', id)
-    .whereRef('q.id', '=', 'c.request_id')
-    .where(hasReadInput(id))
+    .where('id', '=', anyBigint([...read]))
     .execute();
 }
 
@@ -137,21 +146,43 @@ const newestSplit = (eb: ExpressionBuilder<OpsDatabase & { c: OpsDatabase['cover
     .limit(1)
     .as('s');
 
-/** A condition on a request `q` of an earlier run: this run read its input without a failure, and requested all of it. */
-export function hasReadInput(runId: string): Expression<SqlBool> {
-  const eb = expressionBuilder<OpsDatabase & { q: OpsDatabase['requests'] }, 'q'>();
-  const ofInput = eb
-    .selectFrom('requests as r')
-    .select('r.id')
-    .where('r.run_id', '=', runId)
-    .whereRef('r.input', '=', 'q.input');
+/**
+ * Returns those of these slices of earlier runs whose input a run read without a failure, and requested completely. A run of
+ * failed requests completes the run of all inputs before it; what neither of them read is missing.
+ */
+export async function boundsOfReadInputs(
+  ops: Ops,
+  { id, sync }: EndedRun,
+  boundIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const runs = boundIds.length === 0 ? [] : (await runsToRetry(ops, sync)).map((run) => run.id);
   // Other runs of a part of the sync may leave out requests of the input.
-  const complete = eb
-    .selectFrom('runs as u')
-    .select('u.id')
-    .where('u.id', '=', runId)
-    .where((run) => run.or([run('u.scope', 'is', null), run('u.scope', '=', 'failed')]));
-  return eb.and([eb.exists(complete), eb.exists(ofInput), notExists(ofInput.where(isUnread()))]);
+  if (!runs.includes(id)) return new Set();
+  const rows = await ops
+    .with('inputs', (db) =>
+      db
+        .selectFrom('requests as r')
+        .select('r.input')
+        .where('r.run_id', '=', anyBigint(runs))
+        .groupBy('r.input')
+        .having((eb) => {
+          const again = eb
+            .selectFrom('requests as n')
+            .select('n.id')
+            .whereRef('n.request_key', '=', 'r.request_key')
+            .whereRef('n.sync', '=', 'r.sync')
+            .whereRef('n.id', '>', 'r.id')
+            .where('n.run_id', '=', anyBigint(runs));
+          return sql<boolean>`bool_or(r.run_id = ${id}::bigint) and not bool_or(${isUnread()} and ${notExists(again)})`;
+        }),
+    )
+    .selectFrom('coverage as c')
+    .innerJoin('requests as q', 'q.id', 'c.request_id')
+    .innerJoin('inputs as i', 'i.input', 'q.input')
+    .select('c.id')
+    .where('c.id', '=', anyBigint(boundIds))
+    .execute();
+  return new Set(rows.map((row) => row.id));
 }
 
 /** The inputs that a run did not read completely. */
