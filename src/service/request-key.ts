@@ -7,14 +7,16 @@ import type { Endpoint } from './endpoint.ts';
  * The body that identifies a request: defaults filled in, null omitted, sets sorted, `timeout` omitted. Throws a
  * ZodError if the body breaks the contract.
  */
-export function canonicalRequest(endpoint: Endpoint, body: RequestBody): RequestBody {
-  const filled = endpoint.request.parse(body);
-  return Object.fromEntries(
-    Object.entries(filled)
+export const canonicalRequest = (endpoint: Endpoint, body: RequestBody): RequestBody =>
+  canonicalFields(endpoint, endpoint.request.parse(body));
+
+/** Some fields of a body as they identify a request, without the defaults of the others. */
+export const canonicalFields = ({ sets }: Pick<Endpoint, 'sets'>, fields: RequestBody): RequestBody =>
+  Object.fromEntries(
+    Object.entries(fields)
       .filter(([name, value]) => name !== 'timeout' && value !== null && value !== undefined)
-      .map(([name, value]) => [name, endpoint.sets.includes(name) && Array.isArray(value) ? setOf(value) : value]),
+      .map(([name, value]) => [name, sets.includes(name) && Array.isArray(value) ? setOf(value) : value]),
   );
-}
 
 const setOf = (values: readonly unknown[]): unknown[] =>
   [...new Set(values)].toSorted((a, b) => (String(a) < String(b) ? -1 : 1));

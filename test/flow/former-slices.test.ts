@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { select } from './rows.ts';
-import { type Scene, sceneIn, service } from './scene.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
 
 const open = postgresWarehouses();
 
@@ -73,6 +73,26 @@ it('a lower bound ends when its input leaves the list of the sync, or the sync r
   expect(await boundsIn(scene)).toEqual([{ user: 'many' }]);
   await scene.sync(search('request: { count: 5, entity_name: Other }'));
   expect(await boundsIn(scene)).toEqual([]);
+});
+
+it('a lower bound of an input remains if the list writes the input in another way that keeps its watermark', async () => {
+  const items = Array.from({ length: 9 }, (_, at) => ({
+    accession_number: `0000000001-26-00000${at}`,
+    file_name: 'a',
+  }));
+  const scene = await sceneIn(await open(), {
+    respond: ({ body }) => ({ body: items.slice(0, (body as { count: number }).count) }),
+  });
+  const window = ['window: { from: 2026-02-02, to: 2026-02-02 }', 'max_age: 30d'];
+  const bound = [{ date_from: '2026-02-02', date_to: '2026-02-02', entity_name: '', forms: ['10-K', '8-K'] }];
+
+  await scene.sync(search('for_each: [{ forms: [8-K, 10-K] }]', 'request: { count: 5 }', ...window));
+  expect(await boundsIn(scene)).toEqual(bound);
+  for (const input of ['count: 6, forms: [10-K, 8-K]', 'count: 5, timeout: 90, forms: [10-K, 8-K, 10-K]']) {
+    const run = only(await scene.sync(search(`for_each: [{ ${input} }]`, ...window), { failOnTruncated: true }));
+    expect(run).toMatchObject({ exitCode: 4, sent: 0, truncated: 0, earlierTruncated: 1 });
+    expect(await boundsIn(scene)).toEqual(bound);
+  }
 });
 
 it('a lower bound of an input remains if only a query says which inputs the sync has', async () => {

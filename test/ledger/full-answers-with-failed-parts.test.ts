@@ -215,4 +215,31 @@ anyWarehouse('a full answer', (open) => {
     expect(only(await scene.sync(yaml, { failOnTruncated: true }))).toMatchObject({ exitCode: 0, truncated: 0 });
     expect(await boundsIn(scene)).toEqual(NONE);
   });
+
+  it('of an input ends when a run reads the input, also if it is written otherwise then', async () => {
+    let isRefused = true;
+    const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
+    const draw = drawn(3);
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint !== 'sec.search.companies') return undefined;
+        const { date_from: from = '', date_to: to = '' } = body as { date_from?: string; date_to?: string };
+        const isPart = from > '2026-02-02' && from <= '2026-02-20' && to >= '2026-02-20';
+        if (isRefused && isPart) return { status: 422, body: '{}' };
+        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
+      },
+    });
+    const yaml = (to: string, input: string): string =>
+      filings(
+        `window: { from: 2026-02-02, to: ${to}, lookback: 0d }\n    accept: { rejects: 100% }\n    for_each: [{ ${input} }]`,
+        '{}',
+      );
+
+    expect(only(await scene.sync(yaml('2026-03-04', 'count: 50, forms: ["4", 8-K]')))).toMatchObject({ truncated: 1 });
+    isRefused = false;
+    const other = 'count: 40, forms: [8-K, "4"], timeout: 90';
+    const last = only(await scene.sync(yaml('2026-03-05', other), { failOnTruncated: true }));
+    expect(last).toMatchObject({ exitCode: 0, truncated: 0 });
+    expect(await boundsIn(scene)).toEqual(NONE);
+  });
 });

@@ -3,7 +3,7 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { resetName, type Watermarks } from '../../ledger/watermarks.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import type { RequestBody } from '../../service/request-body.ts';
-import { canonicalRequest } from '../../service/request-key.ts';
+import { canonicalFields } from '../../service/request-key.ts';
 
 type NamedDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 'windowHash'>;
 
@@ -25,9 +25,17 @@ export interface WatermarkNames {
  * another count, timeout or order of a list keeps its watermark.
  */
 export function windowWatermarkNames(definition: NamedDefinition, input: RequestBody): WatermarkNames {
-  const { count: _, ...question } = canonicalRequest(definition.endpoint, { ...definition.request, ...input });
-  const own = Object.fromEntries(Object.entries(question).filter(([field]) => Object.hasOwn(input, field)));
+  const own = watermarkFields(definition.endpoint, input);
   return { name: windowName(definition, own), former: windowName(definition, input) };
+}
+
+/**
+ * The fields of an input that name its watermark. Inputs with the same fields have the same items, however they are
+ * written.
+ */
+export function watermarkFields(endpoint: SyncDefinition['endpoint'], input: RequestBody): RequestBody {
+  const { count: _, ...fields } = canonicalFields(endpoint, input);
+  return fields;
 }
 
 const windowName = ({ windowHash }: NamedDefinition, fields: RequestBody): string =>

@@ -2,7 +2,9 @@
 import { currentLowerBounds } from '../../ledger/coverage.ts';
 import { unreadInputs } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { watermarkFields } from '../prepare/watermark-name.ts';
 import type { FinishedRun } from './finished-run.ts';
 
 /**
@@ -11,10 +13,10 @@ import type { FinishedRun } from './finished-run.ts';
  */
 export async function earlierBounds(
   ops: Ops,
-  { run, reliedInputs }: Pick<FinishedRun, 'run' | 'reliedInputs'>,
+  { definition, run, reliedInputs }: Pick<FinishedRun, 'definition' | 'run' | 'reliedInputs'>,
 ): Promise<number> {
-  const inputs =
-    reliedInputs && new Set([...reliedInputs, ...(await unreadInputs(ops, run.id))].map((it) => canonicalJson(it)));
+  const keyOf = (input: RequestBody): string => canonicalJson(watermarkFields(definition.endpoint, input));
+  const inputs = reliedInputs && new Set([...reliedInputs, ...(await unreadInputs(ops, run.id))].map(keyOf));
   const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
-  return bounds.filter(({ runId, input }) => runId !== run.id && inputs?.has(canonicalJson(input)) !== false).length;
+  return bounds.filter(({ runId, input }) => runId !== run.id && inputs?.has(keyOf(input)) !== false).length;
 }

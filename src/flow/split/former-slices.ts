@@ -1,9 +1,10 @@
 /** Slices that a sync no longer requests, because its definition changed. They are no lower bounds of what it has now. */
 import { sql } from 'kysely';
-import type { ForEach, InputSource, SyncDefinition } from '../../config/definition.ts';
+import type { InputSource, SyncDefinition } from '../../config/definition.ts';
 import { inputFieldsOf } from '../../config/for-each.ts';
 import { dayNumber } from '../../day.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
 import { type Days, isUnsplit } from '../../service/paging.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
@@ -12,6 +13,7 @@ import { facetsOf } from '../../service/window/facet-splits.ts';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { boundsOfReadInputs } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import { watermarkFields } from '../prepare/watermark-name.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 
 /**
@@ -32,7 +34,7 @@ export async function recordFormerSlices(
     .where((eb) => eb.or([eb('u.definition_hash', '<>', definition.hash), eb('c.former', 'is not', null)]))
     .execute();
   if (rows.length === 0) return;
-  const isInput = inputTest(definition.forEach ?? []);
+  const isInput = inputTest(definition);
   const split = new Set(
     rows.flatMap(({ id, reason, filters }) => (isUnsplit(reason) && isSplitNow(definition, filters) ? [id] : [])),
   );
@@ -52,15 +54,21 @@ export async function recordFormerSlices(
     .execute();
 }
 
-/** Tests whether these sources may still have an input. Files and queries may have any with their fields. */
-function inputTest(forEach: ForEach): (input: RequestBody) => boolean {
+/** Tests whether a sync may still have an input, however it is written. Files and queries may have any with their fields. */
+function inputTest({ endpoint, forEach = [] }: SyncDefinition): (input: RequestBody) => boolean {
   const fields = inputFieldsOf(forEach);
-  const isInLists = forEach.filter((source) => source.from === 'list').map(listTest);
-  return (input) =>
-    Object.keys(input).every((field) => fields?.has(field) !== false) && isInLists.every((isIn) => isIn(input));
+  const isInLists = forEach.filter((source) => source.from === 'list').map((source) => listTest(endpoint, source));
+  return (input) => {
+    const own = watermarkFields(endpoint, input);
+    return Object.keys(own).every((field) => fields?.has(field) !== false) && isInLists.every((isIn) => isIn(own));
+  };
 }
 
-function listTest({ rows }: InputSource & { readonly from: 'list' }): (input: RequestBody) => boolean {
+function listTest(
+  endpoint: Endpoint,
+  source: InputSource & { readonly from: 'list' },
+): (input: RequestBody) => boolean {
+  const rows = source.rows.map((row) => watermarkFields(endpoint, row));
   const fields = new Set(rows.flatMap((row) => Object.keys(row)));
   const known = new Set(rows.map((row) => canonicalJson(row)));
   return (input) =>
@@ -71,7 +79,8 @@ function listTest({ rows }: InputSource & { readonly from: 'list' }): (input: Re
 function isSliceOf(definition: SyncDefinition, input: RequestBody, slice: RequestBody): boolean {
   const { endpoint, window, splitBy } = definition;
   const { by, days } = endpoint.paging;
-  const body = { ...definition.request, ...input };
+  // The count has no part in the slice, and an earlier input may have had none.
+  const body = { ...definition.request, ...input, count: 1 };
   if (by === 'cursor') return true;
   // An earlier input may no longer be valid.
   if (!endpoint.request.safeParse(body).success) return false;

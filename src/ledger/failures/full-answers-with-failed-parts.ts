@@ -7,7 +7,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { runsToRetry } from './runs-to-retry.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
-import { anyBigint } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
@@ -152,7 +152,7 @@ const newestSplit = (eb: ExpressionBuilder<OpsDatabase & { c: OpsDatabase['cover
  */
 export async function boundsOfReadInputs(
   ops: Ops,
-  { id, sync }: EndedRun,
+  { id, sync, endpoint }: EndedRun,
   boundIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const runs = boundIds.length === 0 ? [] : (await runsToRetry(ops, sync)).map((run) => run.id);
@@ -162,9 +162,9 @@ export async function boundsOfReadInputs(
     .with('inputs', (db) =>
       db
         .selectFrom('requests as r')
-        .select('r.input')
+        .select(inputKey('r.input', endpoint).as('key'))
         .where('r.run_id', '=', anyBigint(runs))
-        .groupBy('r.input')
+        .groupBy('key')
         .having((eb) => {
           const again = eb
             .selectFrom('requests as n')
@@ -178,11 +178,24 @@ export async function boundsOfReadInputs(
     )
     .selectFrom('coverage as c')
     .innerJoin('requests as q', 'q.id', 'c.request_id')
-    .innerJoin('inputs as i', 'i.input', 'q.input')
+    .innerJoin('inputs as i', (join) => join.on('i.key', '=', inputKey('q.input', endpoint)))
     .select('c.id')
     .where('c.id', '=', anyBigint(boundIds))
+    .where('c.endpoint', '=', endpoint)
     .execute();
   return new Set(rows.map((row) => row.id));
+}
+
+/** SQL for an input without what its watermark ignores: the count, the timeout, and the order of lists without one. */
+function inputKey(input: string, endpoint: string) {
+  const sets = endpointNamed(endpoint)?.sets ?? [];
+  const fields = sql<RequestBody>`jsonb_strip_nulls(${sql.ref(input)} - 'count' - 'timeout')`;
+  const sorted = sets.reduce((key, field) => {
+    const values = sql`jsonb_path_query(${sql.ref(input)}, ${sql.lit(`$."${field}"[*]`)})`;
+    const list = sql`(select coalesce(jsonb_agg(distinct v), '[]') from ${values} as v)`;
+    return sql`jsonb_set(${key}, array[${sql.lit(field)}], ${list}, false)`;
+  }, fields);
+  return sql<RequestBody>`case when ${sql.ref(input)} ?| ${sql.lit(arrayLiteral(sets))} then ${sorted} else ${fields} end`;
 }
 
 /** The inputs that a run did not read completely. */
