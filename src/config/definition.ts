@@ -129,9 +129,11 @@ export interface SyncDefinition {
   readonly hash: string;
   /**
    * Changes only when a setting changes that decides which items the window of an input contains. A change of the
-   * schedule, the count or the other inputs keeps the watermarks.
+   * schedule, the count, the order of a list or the other inputs keeps the watermarks.
    */
   readonly windowHash: string;
+  /** The same digest of the filters as written, which earlier versions used; absent if there was none. */
+  readonly formerWindowHash?: string;
 }
 
 /** Days are YYYY-MM-DD; `to` is `today` until the plan is made. */

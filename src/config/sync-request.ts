@@ -1,4 +1,5 @@
 /** The request fields of one sync that the config sets. Inputs, windows and paging fill in the others. */
+import type * as z from 'zod';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { check } from './check.ts';
@@ -33,6 +34,14 @@ export function requestOf(context: RequestContext): RequestBody {
   if (reversed) report(entryOf(body, reversed.field)?.keySpan ?? keySpan, reversed.message);
   return fields;
 }
+
+/** These fields without those that have the default of the contract. */
+export const withoutDefaults = ({ request }: Endpoint, fields: RequestBody): RequestBody =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) => value !== (request.shape[name] as z.ZodType | undefined)?.safeParse(undefined).data,
+    ),
+  );
 
 /** Reports fields with two sources, because one source would silently override the other. */
 function checkOwned(body: Tree, { endpoint, tree, inputFields, report }: RequestContext): void {

@@ -2,6 +2,8 @@
 import { catalog, endpointNamed } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/canonical-json.ts';
+import type { RequestBody } from '../service/request-body.ts';
+import { canonicalFields } from '../service/request-key.ts';
 import { check, type Checked, foundIn } from './check.ts';
 import { checksOf } from './checks.ts';
 import { scheduleOf } from './schedule.ts';
@@ -13,7 +15,7 @@ import { DAY_MS } from '../day.ts';
 import { maxAgeFields } from './values/max-age.ts';
 import { raiseCountToOf } from './values/raise-count.ts';
 import { splitByOf } from './request-fields.ts';
-import { requestOf } from './sync-request.ts';
+import { requestOf, withoutDefaults } from './sync-request.ts';
 import { syncSchema } from './settings.ts';
 import { refuseMoreInFlight, type SyncDefaults, withoutNulls } from './sync-defaults.ts';
 import type { SourceFile } from './document/source.ts';
@@ -97,8 +99,10 @@ function define(
     lookbackMs,
     from,
   };
-  const { count: _, timeout: __, ...filters } = request;
-  const windowSettings = { endpoint: endpoint.name, filters, splitBy: requestSettings.splitBy };
+  const windowHashOf = (fields: RequestBody): string => {
+    const { count: _, timeout: __, ...filters } = fields;
+    return digestOf(canonicalJson({ endpoint: endpoint.name, filters, splitBy: requestSettings.splitBy }));
+  };
   return {
     name,
     endpoint,
@@ -113,7 +117,8 @@ function define(
     ...inheritedOf(endpoint, tree, settings, context),
     checks: checksOf(settings.checks, tree, context) ?? context.defaults.checks,
     hash: digestOf(canonicalJson(requestSettings)),
-    windowHash: digestOf(canonicalJson(windowSettings)),
+    windowHash: windowHashOf(withoutDefaults(endpoint, canonicalFields(endpoint, request))),
+    formerWindowHash: windowHashOf(request),
   };
 }
 

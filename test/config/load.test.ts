@@ -229,6 +229,8 @@ describe('the hash of what a window holds', () => {
       `${base}, max_age: 1d, schedule: { cron: "5 4 * * *" }, accept: { rejects: 0 }`,
     ],
     ['how far a count is raised', `${base}, raise_count_to: 100`],
+    ['a repeated form', base.replace('[10-K]', '[10-K, 10-K]')],
+    ['a default of the contract', base.replace('count: 100', 'count: 100, entity_name: ""')],
   ])('is the same whatever %s', async (_, lines) => {
     expect(await hashOf(lines)).toBe(await hashOf(base));
   });
@@ -236,9 +238,16 @@ describe('the hash of what a window holds', () => {
   it.each([
     ['filters', base.replace('10-K', '10-Q')],
     ['parts', `${base}, split_by: { forms: [10-K, 10-Q] }`],
+    ['lists, also an empty one', base.replace('count: 100', 'count: 100, location_codes: []')],
   ])('is another with other %s', async (_, lines) => {
     expect(await hashOf(lines)).not.toBe(await hashOf(base));
   });
+});
+
+it('the hash of what a window holds does not depend on the order of a list without one', async () => {
+  const of = async (forms: string): Promise<string> =>
+    (await loadSync(`  a: { endpoint: sec.search.companies, request: { count: 100, forms: ${forms} } }`)).windowHash;
+  expect(await of('[10-K, 8-K]')).toBe(await of('[8-K, 10-K]'));
 });
 
 describe('the hash of a definition', () => {

@@ -210,6 +210,27 @@ describe('the watermarks of a sync', () => {
     expect(range(scene)).toBe('2026-02-20..2026-03-07');
   });
 
+  it('outlast another order of the filters, also under the names of earlier versions', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const yaml = (request: string): string =>
+      filings('window: { from: 2026-02-20, to: today, lookback: 1d }', `{ count: 100, ${request} }`);
+    const first = yaml('forms: [8-K, 10-K]');
+    await scene.sync(first);
+    const { syncs } = await configOf(first, scene.sandbox.url);
+    const former = canonicalJson([syncs[0]?.formerWindowHash, {}]);
+    await select(scene.warehouse, `update sluice_ops.marks set name = 'window:${digestOf(former)}' returning name`);
+    scene.arrived();
+    for (const [request, from] of [
+      ['forms: [8-K, 10-K]', '2026-03-04'],
+      ['forms: [10-K, 8-K, 10-K], entity_name: ""', '2026-03-05'],
+      ['forms: [10-K]', '2026-02-20'],
+    ] as const) {
+      scene.clock.advance(DAY_MS);
+      await scene.sync(yaml(request));
+      expect(range(scene).slice(0, 10)).toBe(from);
+    }
+  });
+
   it('move back to a day, from which the next run requests again with the lookback', async () => {
     const scene = await sceneIn(await open(), { size: BUSY });
     await scene.sync(TWO);

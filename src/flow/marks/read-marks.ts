@@ -77,7 +77,7 @@ async function marksOf(warehouse: Warehouse, definition: SyncDefinition, now: Da
         const names = watermarkNames(definition, fields);
         if (!names) continue;
         const isListed = used.has(names.name) || !isFirst(fields);
-        used.add(names.name).add(names.former);
+        for (const name of [names.name, ...names.former]) used.add(name);
         if (isListed) continue;
         const { rest } = tasksOfInput(definition, fields, context);
         marks.push({ input: fields, ...knownOf(definition, watermarks, names, now), next: rangeOf(definition, rest) });

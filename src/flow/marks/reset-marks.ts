@@ -81,7 +81,7 @@ export async function resetMarks(
     for (const lease of held.leases) await assertLease(tx, lease);
     for (const { names, value } of moves) {
       const { name, former } = names;
-      await removeWatermark(tx, definition.name, former);
+      for (const other of former) await removeWatermark(tx, definition.name, other);
       if (value === undefined) await removeWatermark(tx, definition.name, name);
       else await writeWatermark(tx, definition.name, name, value, now);
       await writeWatermark(tx, definition.name, resetName(name), now.toISOString(), now);
@@ -103,7 +103,7 @@ async function planReset(
   const moves = movesOf(definition, await selectedInputs(warehouse, definition, input), before, to);
   const after = new Map(before);
   for (const { names, value } of moves) {
-    after.delete(names.former);
+    for (const other of names.former) after.delete(other);
     if (value === undefined) after.delete(names.name);
     else after.set(names.name, value);
     after.set(resetName(names.name), now.toISOString());

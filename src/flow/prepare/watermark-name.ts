@@ -5,7 +5,7 @@ import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalFields } from '../../service/request-key.ts';
 
-type NamedDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 'windowHash'>;
+export type NamedDefinition = Pick<SyncDefinition, 'endpoint' | 'window' | 'windowHash' | 'formerWindowHash'>;
 
 /** Name of the watermark up to which the log was read. */
 export const LOG_WATERMARK = 'log';
@@ -16,8 +16,8 @@ export const LOG_START = 'log_start';
 /** Names of the watermark that decides what is requested for an input. */
 export interface WatermarkNames {
   readonly name: string;
-  /** The name that earlier versions gave it; it may be the same. */
-  readonly former: string;
+  /** The names that earlier versions may have given it; one may be the same. */
+  readonly former: readonly string[];
 }
 
 /**
@@ -25,8 +25,12 @@ export interface WatermarkNames {
  * another count, timeout or order of a list keeps its watermark.
  */
 export function windowWatermarkNames(definition: NamedDefinition, input: RequestBody): WatermarkNames {
-  const own = watermarkFields(definition.endpoint, input);
-  return { name: windowName(definition, own), former: windowName(definition, input) };
+  const { endpoint, windowHash, formerWindowHash = windowHash } = definition;
+  const own = watermarkFields(endpoint, input);
+  return {
+    name: windowName(windowHash, own),
+    former: [windowHash, formerWindowHash].flatMap((hash) => [windowName(hash, own), windowName(hash, input)]),
+  };
 }
 
 /**
@@ -38,19 +42,19 @@ export function watermarkFields(endpoint: SyncDefinition['endpoint'], input: Req
   return fields;
 }
 
-const windowName = ({ windowHash }: NamedDefinition, fields: RequestBody): string =>
+const windowName = (windowHash: string, fields: RequestBody): string =>
   `window:${digestOf(canonicalJson([windowHash, fields]))}`;
 
 /** Names of the watermark that decides what is requested for an input; undefined for a sync without watermarks. */
 export function watermarkNames(definition: NamedDefinition, input: RequestBody): WatermarkNames | undefined {
-  if (definition.endpoint.paging.by === 'cursor') return { name: LOG_WATERMARK, former: LOG_WATERMARK };
+  if (definition.endpoint.paging.by === 'cursor') return { name: LOG_WATERMARK, former: [] };
   return definition.window && windowWatermarkNames(definition, input);
 }
 
 /** The watermark with these names; undefined if there is none. */
 export const watermarkOf = (watermarks: Watermarks, { name, former }: WatermarkNames): string | undefined =>
-  watermarks.get(name) ?? watermarks.get(former);
+  [name, ...former].map((it) => watermarks.get(it)).find((it) => it !== undefined);
 
 /** The time of its last reset; undefined if it was never reset. */
 export const resetOf = (watermarks: Watermarks, { name, former }: WatermarkNames): string | undefined =>
-  watermarks.get(resetName(name)) ?? watermarks.get(resetName(former));
+  [name, ...former].map((it) => watermarks.get(resetName(it))).find((it) => it !== undefined);
