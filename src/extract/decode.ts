@@ -3,18 +3,18 @@
  * gigabytes.
  */
 import * as zlib from 'node:zlib';
+import { type Decoded, decompressFrames, type DecodeOptions, TOO_LARGE } from './zstd.ts';
 
 /** The encodings that requests accept, best first. */
 export const ACCEPTED_ENCODINGS = 'zstd, br, gzip';
 
-type Decoder = (input: Buffer, options: { maxOutputLength: number; chunkSize: number }, done: Done) => void;
-type Done = (error: Error | null, output: Buffer) => void;
+type Decoder = (input: Buffer, options: DecodeOptions, done: Decoded) => void;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: zlib.gunzip,
   'x-gzip': zlib.gunzip,
   br: zlib.brotliDecompress,
-  zstd: zlib.zstdDecompress,
+  zstd: decompressFrames,
   // Some servers send the raw stream under this name. The first byte of a zlib header distinguishes the two.
   deflate: (input, options, done) =>
     ((input[0] ?? 0) & 0x0f) === 8 ? zlib.inflate(input, options, done) : zlib.inflateRaw(input, options, done),
@@ -49,7 +49,7 @@ function decoded(decoder: Decoder, input: Buffer, maxOutputLength: number): Prom
   return new Promise((resolve) => {
     decoder(input, { maxOutputLength, chunkSize: CHUNK_BYTES }, (error, output) => {
       if (!error) resolve(output);
-      else resolve('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'broken');
+      else resolve('code' in error && error.code === TOO_LARGE ? 'too large' : 'broken');
     });
   });
 }

@@ -26,6 +26,8 @@ describe('an answer that is encoded', () => {
     ['gzip', Buffer.concat([zlib.gzipSync(TEXT.subarray(0, 99)), zlib.gzipSync(TEXT.subarray(99))])],
     ['br', zlib.brotliCompressSync(TEXT)],
     ['zstd', zlib.zstdCompressSync(TEXT)],
+    ['zstd', Buffer.concat([zlib.zstdCompressSync(TEXT.subarray(0, 99)), zlib.zstdCompressSync(TEXT.subarray(99))])],
+    ['zstd', Buffer.concat([zlib.zstdCompressSync(Buffer.alloc(0)), zlib.zstdCompressSync(TEXT)])],
     ['deflate', zlib.deflateSync(TEXT)],
     ['deflate', zlib.deflateRawSync(TEXT)],
     ['gzip, br', zlib.brotliCompressSync(zlib.gzipSync(TEXT))],
@@ -43,6 +45,7 @@ describe('an answer that is encoded', () => {
     ['gzip', zlib.gzipSync(TEXT).subarray(0, 500)],
     ['br', zlib.brotliCompressSync(TEXT).subarray(0, 100)],
     ['zstd', zlib.zstdCompressSync(TEXT).subarray(0, 100)],
+    ['zstd', Buffer.concat([zlib.zstdCompressSync(TEXT), Buffer.from('and more')])],
     ['__proto__', TEXT],
   ])('as %s in a way that can’t be undone is kept as it came', async (encoding, wire) => {
     expect((await bodyOf(encoding, wire)).equals(wire)).toBe(true);
@@ -61,6 +64,7 @@ describe('the cap', () => {
     ['gzip', zlib.gzipSync(TEXT)],
     ['br', zlib.brotliCompressSync(TEXT)],
     ['zstd', zlib.zstdCompressSync(TEXT)],
+    ['zstd', Buffer.concat([zlib.zstdCompressSync(TEXT.subarray(0, -1)), zlib.zstdCompressSync(TEXT.subarray(-1))])],
     [undefined, TEXT],
   ])('counts decoded bytes (%s)', async (encoding, wire) => {
     expect((await outcomeOf(encoding, wire, size)).kind).toBe('answered');

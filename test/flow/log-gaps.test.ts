@@ -176,6 +176,30 @@ anyWarehouse('a walk of the request log', (open) => {
     expect(await gaps(scene)).toBe(0);
   });
 
+  it.each(['', ', max_age: 1d'])(
+    'whose first page of a day is answered with 412 reads that day again (options: "%s")',
+    async (maxAge) => {
+      let isGone = true;
+      const respond = ({ endpoint, body }: RespondRequest) => {
+        if (endpoint !== 'token.requests') return undefined;
+        const { start_time: start } = body as { readonly start_time?: string };
+        return isGone && start === MIDNIGHT ? { status: 412, body: 'null' } : { body: pageOf(body) };
+      };
+      const scene = await sceneIn(await open(), { start: START, respond });
+      const config = costs(`2026-11-18${maxAge}`);
+
+      expect(only(await scene.sync(config))).toMatchObject({ missing: 1 });
+      expect(await mark(scene)).toBe(MIDNIGHT);
+      await scene.sync(config);
+      expect(await mark(scene)).toBe(MIDNIGHT);
+
+      isGone = false;
+      scene.clock.advance(25 * 3_600_000);
+      expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(await loaded(scene)).toBe(250);
+    },
+  );
+
   it('that meets a page without any readable start is not complete, and its days are read again', async () => {
     let isOdd = true;
     const respond = ({ endpoint, body }: RespondRequest) => {

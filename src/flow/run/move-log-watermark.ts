@@ -71,7 +71,10 @@ async function reachedBy(ops: Ops, { run, schema }: WatermarkContext): Promise<R
   return { at: earlier(earlier(upTo, readAt), certain), mayBeEarlier: open.count > 0 || servedAt !== null };
 }
 
-/** The requests of the run whose pages were not all read, and the first of their starts; empty is the beginning. */
+/**
+ * The requests of the run whose pages were not all read, and the first of their starts; empty is the beginning. An answer
+ * 412 reads nothing: the log may have rows of its time later.
+ */
 async function openRequests(
   ops: Ops,
   runId: string,
@@ -83,7 +86,8 @@ async function openRequests(
     .where('r.run_id', '=', runId)
     .where((eb) =>
       eb.or([
-        eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']),
+        eb('r.state', 'not in', ['loaded', 'empty', 'fresh']),
+        eb('a.status', '=', '412'),
         eb('a.unreadable', '=', true),
         eb.exists(
           eb.selectFrom('coverage as c').select('c.id').whereRef('c.request_id', '=', 'r.id').where(isWalkGap()),
