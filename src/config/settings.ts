@@ -129,7 +129,7 @@ const shared = {
       rejects: share
         .default(0.01)
         .describe(
-          'A run ends with exit 4 if its share of rejected items and inputs is larger than this (default: 1%). An unreadable answer counts as many rejected items as were requested. Without accept, a single unreadable answer gives exit 4.',
+          'A run ends with exit 4 if its share of rejected items and inputs is larger than this (default: 1%). Items of stored answers that serve the run count too, and an input without items counts as one. An unreadable answer counts as many rejected items as were requested. Without accept, a single unreadable answer gives exit 4.',
         ),
     })
     .optional()

@@ -89,6 +89,34 @@ export async function readRunCounters(ops: Ops, runId: string): Promise<RunCount
   return mapCounters({ ...ZERO_COUNTERS, ...requests, ...answers, ...coverage }, Number);
 }
 
+/** What counts for the share of rejects beside the counters of a run. */
+export interface UncountedSum {
+  /** Items of stored answers that serve requests, and inputs without an item. */
+  readonly all: number;
+  /** The quarantined items among them. */
+  readonly rejects: number;
+}
+
+/** Totals what a run relies on without having received it, so that a day later the same data has the same share of rejects. */
+export async function uncountedSum(ops: Ops, runId: string): Promise<UncountedSum> {
+  const requests = ops.selectFrom('requests').where('run_id', '=', runId);
+  const row = await ops
+    .selectFrom('answers as a')
+    .where('a.id', 'in', requests.select('answer_id').where('state', '=', 'fresh'))
+    // The counters have the items of the run's own answers.
+    .where('a.run_id', '<>', runId)
+    .select([
+      sql<string>`coalesce(sum(greatest(a.received, 1)), 0)`.as('served'),
+      sql<string>`coalesce(sum(a.quarantined), 0)`.as('rejects'),
+      requests
+        .where('state', 'in', ['empty', 'missing'])
+        .select(({ fn }) => fn.countAll<string>().as('inputs'))
+        .as('without'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { all: Number(row.served) + Number(row.without), rejects: Number(row.rejects) };
+}
+
 const mapCounters = <From, To>(counters: Readonly<Record<RunCounter, From>>, convert: (value: From) => To) =>
   Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, convert(value)])) as Record<RunCounter, To>;
 

@@ -9,6 +9,7 @@ type Sums = Parameters<typeof endOf>[1];
 const DEFINITION: Input['definition'] = { name: 'posts', inDoubt: 'reconcile', acceptRejects: 0.01 };
 const NOTHING = { left: 0, inDoubt: 0, quarantined: 0, failed: 0, received: 0, truncated: 0 };
 const READ = { requests: 0, failing: 0, items: 0 };
+const COUNTED = { all: 0, rejects: 0 };
 const GAP = { filters: { user: 'a' }, input: {}, answerId: '7', reason: 'no JSON', failing: false };
 
 const end = (
@@ -18,7 +19,7 @@ const end = (
 ): ReturnType<typeof endOf> =>
   endOf(
     { definition: DEFINITION, stop: undefined, aborted: false, failOnTruncated: false, ...input },
-    { unread: READ, gaps: [], earlier: 0, ...sums, totals: { ...NOTHING, ...totals } },
+    { unread: READ, uncounted: COUNTED, gaps: [], earlier: 0, ...sums, totals: { ...NOTHING, ...totals } },
   );
 
 const stop = (exitCode: number) => ({
@@ -61,6 +62,11 @@ describe('a run', () => {
     expect(end({ received: 98, quarantined: 1, failed: 1 })).toMatchObject({
       exitCode: 4,
       error: '2 of 99 items and inputs were rejected, more than accept.rejects allows',
+    });
+    expect(end({ failed: 1 }, {}, { uncounted: { all: 99, rejects: 0 } })).toMatchObject({ exitCode: 0 });
+    expect(end({ failed: 1 }, {}, { uncounted: { all: 99, rejects: 1 } })).toMatchObject({
+      exitCode: 4,
+      error: '2 of 100 items and inputs were rejected, more than accept.rejects allows',
     });
   });
 

@@ -93,9 +93,8 @@ export async function unreadableSum(ops: Ops, runId: string): Promise<Unreadable
     .select([
       sql<string>`count(*)`.as('requests'),
       sql<string>`count(*) filter (where r.state = 'failed')`.as('failing'),
-      // The run counts the items of its own answer as received and rejected, and a failed request as one reject. A
-      // fresh answer counts in another run.
-      sql<string>`coalesce(sum(greatest(0, ${weight} - case r.state when 'fresh' then 0 when 'failed' then 1
+      // The run counts the items of an answer as received and rejected, and a failed request as one reject.
+      sql<string>`coalesce(sum(greatest(0, ${weight} - case r.state when 'failed' then 1
         else coalesce(a.received, 1) end)), 0)`.as('items'),
     ])
     .executeTakeFirstOrThrow();
