@@ -2213,7 +2213,7 @@ create view sluice."charged_failures" (
                      LEFT JOIN requests q ON q.id = m.request_id
                      LEFT JOIN runs r ON r.id = q.run_id) l
           WHERE l.points > 0::numeric) p
-  WHERE outcome = 'failed'::text OR outcome <> 'under way'::text AND request_id IS NOT NULL AND place > (( SELECT count(*) AS count
+  WHERE outcome = 'failed'::text OR (outcome <> ALL (ARRAY['failed'::text, 'under way'::text])) AND request_id IS NOT NULL AND place > (( SELECT count(*) AS count
            FROM answers w
           WHERE w.request_id = p.request_id));
 
@@ -2422,7 +2422,7 @@ create view sluice."daily_reconciliation" (
   "others" bigint,
   -- Points charged for the rows of others.
   "other_points" numeric,
-  -- Number of matched charged rows in excess of the stored answers.
+  -- Number of matched charged rows in excess of the stored answers, without those of failed requests.
   "lost" bigint,
   -- Points charged for these lost answers.
   "lost_points" numeric,
@@ -2438,11 +2438,12 @@ create view sluice."daily_reconciliation" (
             p.points,
             p.match,
             p.request_id,
-            p.request_id IS NOT NULL AND p.points > 0::numeric AND p.place > COALESCE(a.rows, 0::bigint) AS is_lost
+            p.request_id IS NOT NULL AND p.points > 0::numeric AND (p.outcome <> ALL (ARRAY['failed'::text, 'under way'::text])) AND p.place > COALESCE(a.rows, 0::bigint) AS is_lost
            FROM ( SELECT l_1.date,
                     l_1.points,
                     l_1.match,
                     l_1.request_id,
+                    l_1.outcome,
                     row_number() OVER (PARTITION BY l_1.request_id, (l_1.points > 0::numeric) ORDER BY l_1.started_at DESC, l_1.log_id) AS place
                    FROM logged_requests l_1) p
              LEFT JOIN ( SELECT w.request_id,

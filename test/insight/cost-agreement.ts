@@ -170,6 +170,10 @@ export async function expectReconciled(warehouse: Warehouse, history: History): 
        sum(other_points)::float8 as other_points, sum(lost)::int as lost, sum(lost_points)::float8 as lost_points from sluice.daily_reconciliation`,
   );
   const shown = await readReconciliation(warehouse, new Date(), new Date(0));
+  const [lost] = await select(
+    warehouse,
+    `select count(*)::int as lost, coalesce(sum(points), 0)::float8 as lost_points from sluice.charged_failures where kind = 'lost'`,
+  );
   if (!shown) {
     expect(rows).toEqual([]);
     return;
@@ -183,4 +187,5 @@ export async function expectReconciled(warehouse: Warehouse, history: History): 
     lost: shown.chargedButLost.rows,
     lost_points: shown.chargedButLost.points,
   });
+  expect(agreed).toMatchObject(lost ?? {});
 }

@@ -211,6 +211,31 @@ function further(open: Open): void {
     expect(await it.sums()).toMatchObject({ matched: 2, chargedButLost: { rows: 1, points: 2 } });
   });
 
+  it('does not count charged failures as lost answers, neither before an answer nor without one', async () => {
+    const it = await begun(open);
+    const second = await it.send({ at: SECOND, attempts: 2 });
+    await it.log({ at: 0, identifier: second.identifier, cost: 4, status: 503 });
+    await it.log({ at: SECOND, identifier: second.identifier, cost: 2 });
+    const unknown = await it.send({ at: 2 * SECOND, state: 'failed', isAnswered: false });
+    await it.log({ at: 2 * SECOND, identifier: unknown.identifier, cost: 3, status: 404 });
+    const lost = await it.send({ at: 4 * SECOND, lost: [3 * SECOND], isAnswered: true });
+    await it.log({ at: 3 * SECOND, identifier: lost.identifier, cost: 5 });
+    await it.log({ at: 4 * SECOND, identifier: lost.identifier, cost: 6 });
+    await it.reconcile();
+    expect(await it.sums()).toMatchObject({ matched: 5, chargedButLost: { rows: 1, points: 5 } });
+    const sums = 'sum(lost)::int as lost, sum(lost_points)::int as points';
+    expect(await select(it.warehouse, `select ${sums} from sluice.daily_reconciliation`)).toEqual([
+      { lost: 1, points: 5 },
+    ]);
+    expect(
+      await select(it.warehouse, 'select kind, points::int as points from sluice.charged_failures order by points'),
+    ).toEqual([
+      { kind: 'failed', points: 3 },
+      { kind: 'failed', points: 4 },
+      { kind: 'lost', points: 5 },
+    ]);
+  });
+
   it('charges a request that was sent again once its answer has a row beside that of the lost attempt', async () => {
     const it = await begun(open);
     const request = await it.send({ at: 0, lost: [0], attempts: 1, state: 'in_doubt', isAnswered: false });

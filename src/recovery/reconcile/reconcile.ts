@@ -19,6 +19,7 @@ import {
 import { matchCandidates } from './match-candidates.ts';
 import { type InOrder, matchInOrder } from './matches-in-order.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
+import { mayBeLost, outcomeOf } from '../../warehouse/schema/views/request-costs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 
 export interface ReconcileOptions {
@@ -161,7 +162,7 @@ export interface Reconciliation {
   readonly matched: number;
   /** Rows that fit several requests, requests with several rows, or rows matched by their order alone; they are listed without a decision. */
   readonly ambiguous: number;
-  /** Charged rows beyond the stored answers. */
+  /** Charged rows beyond the stored answers, without those of failed requests. */
   readonly chargedButLost: { readonly rows: number; readonly points: number };
   /** Answered requests without a row, although the log of their time was read completely. */
   readonly unlogged: number;
@@ -188,19 +189,19 @@ export async function readReconciliation(
   const isCertain = sql`m.match_kind in ('identifier', 'only_candidate')`;
   const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
     with entries as (
-      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points,
+      select c.id, c.started_at, ${sql.raw(outcomeOf('c'))} as outcome, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points,
         bool_or(${isCertain}) as is_certain, min(m.request_id) filter (where ${isCertain}) as request_id
       from ${log} c left join ${matches} m on m.log_id = c.id
       where c.started_at >= ${from} group by c.id
     ), paid as (
       -- What was answered came last.
-      select e.*, row_number() over (partition by e.request_id order by e.started_at desc) as place
+      select e.*, row_number() over (partition by e.request_id order by e.started_at desc, e.id) as place
       from entries e where e.is_certain and e.points > 0
     ), lost as (
       -- Counted in the order of an index: a lookup for each of a million rows takes longer than the complete index.
       select p.points from paid p
       left join (select a.request_id, count(*) as rows from ${answers} a group by a.request_id) a on a.request_id = p.request_id
-      where p.place > coalesce(a.rows, 0)
+      where p.place > coalesce(a.rows, 0) and ${sql.raw(mayBeLost('p.outcome'))}
     ), whole as (
       select range_agg(tstzrange(coalesce((q.body ->> 'start_time')::timestamptz, '-infinity'),
         least(coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), q.sent_at - interval '2 minutes'))) as times

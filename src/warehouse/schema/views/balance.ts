@@ -1,5 +1,5 @@
 /** Views of the balance, of differences between log and ledger, and of the dimensions of costs. */
-import { loggedRequests, tokenOf } from './request-costs.ts';
+import { loggedRequests, mayBeLost, tokenOf } from './request-costs.ts';
 import { filledTables } from './cost-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
@@ -132,7 +132,7 @@ export const balanceViews = [
       ambiguous_points: numeric('Points charged for the ambiguous rows.'),
       others: bigint('Number of rows without a request in the ledger: from other programs or tokens.'),
       other_points: numeric('Points charged for the rows of others.'),
-      lost: bigint('Number of matched charged rows in excess of the stored answers.'),
+      lost: bigint('Number of matched charged rows in excess of the stored answers, without those of failed requests.'),
       lost_points: numeric('Points charged for these lost answers.'),
       asked: bigint('Number of requests of the ledger that were last sent on this day.'),
       ledger_points: numeric(
@@ -147,10 +147,10 @@ export const balanceViews = [
     with "entries" as (
       select
         p.date, p.points, p.match, p.request_id,
-        p.request_id is not null and p.points > 0 and p.place > coalesce(a.rows, 0) as "is_lost"
+        p.request_id is not null and p.points > 0 and ${mayBeLost('p.outcome')} and p.place > coalesce(a.rows, 0) as "is_lost"
       from (
         select
-          l.date, l.points, l.match, l.request_id,
+          l.date, l.points, l.match, l.request_id, l.outcome,
           row_number() over (partition by l.request_id, l.points > 0 order by l.started_at desc, l.log_id) as "place"
         from "logged_requests" l
       ) p

@@ -1,6 +1,6 @@
 /** Views of prices and of charged failures. */
 import { log_id, endpoint, plan, sync, started_on, run_id, request_id } from './cost-columns.ts';
-import { loggedRequests } from './request-costs.ts';
+import { loggedRequests, mayBeLost } from './request-costs.ts';
 import { maxAgeSavings } from './savings.ts';
 import { columnFrom, bigint, timestamp, numeric, ratio, text, view } from './view.ts';
 
@@ -64,7 +64,7 @@ export const priceViews = [
       })}) l where l.points > 0
     ) p
     where p.outcome = 'failed'
-      or (p.outcome <> 'under way' and p.request_id is not null
+      or (${mayBeLost('p.outcome')} and p.request_id is not null
         and p.place > (select count(*) from "answers" w where w.request_id = p.request_id))`,
   ),
   view(

@@ -29,6 +29,18 @@ export const tokenOf = (row: string): string => `coalesce(${row}.token_id::text,
  */
 export const isCertainMatch = (match: string): string => `${match}.match_kind in ('identifier', 'only_candidate')`;
 
+/** SQL for the outcome that a row of the request log shows. */
+export const outcomeOf = (row: string): string => `case
+        when ${row}.response_status_code between 200 and 299 then 'answered'
+        when ${row}.response_status_code = 412 then 'missing'
+        when ${row}.response_status_code is not null or ${row}.response_error_text <> '' then 'failed'
+        when ${row}.duration is null then 'under way'
+        else 'not told'
+      end`;
+
+/** SQL condition that a row with this outcome was lost if no answer is stored for it. */
+export const mayBeLost = (outcome: string): string => `${outcome} not in ('failed', 'under way')`;
+
 /** The query of logged requests, over all or a part of the log. Postgres cannot push a part into the grouped matches. */
 export const loggedRequests = ({ log, matches }: LoggedSource): string => `
     select
@@ -57,13 +69,7 @@ export const loggedRequests = ({ log, matches }: LoggedSource): string => `
       c.is_paid,
       (case when coalesce(c.is_paid, c.cost > 0) then coalesce(c.cost, 0) else 0 end)::numeric as "points",
       c.points_left,
-      case
-        when c.response_status_code between 200 and 299 then 'answered'
-        when c.response_status_code = 412 then 'missing'
-        when c.response_status_code is not null or c.response_error_text <> '' then 'failed'
-        when c.duration is null then 'under way'
-        else 'not told'
-      end as "outcome",
+      ${outcomeOf('c')} as "outcome",
       c.response_status_code as "status",
       c.response_error_text as "error",
       case when q.body ->> 'count' ~ '^[0-9]{1,15}$' then (q.body ->> 'count')::bigint end as "asked",
