@@ -2,7 +2,7 @@
 import type { Summary } from '../ledger/summary.ts';
 
 /** The inputs whose entities the service does not know. */
-const MISSING_INPUTS = "select sync, input_value, error from sync_inputs where outcome = 'missing'";
+const MISSING_INPUTS = "select sync, input_value, at from sync_inputs where outcome = 'missing'";
 
 /**
  * The next step in one line, which shows the new rows, or missing inputs if no row is new. Empty if the summary contains a

@@ -7136,7 +7136,7 @@ create view sluice."sync_freshness" (
            FROM answers w
           WHERE w.sync = r.sync) a;
 
--- Last outcome of each input of each sync: one row per sync and request. A newer request does not replace it if it has not ended, was given up, or was left out by a sample (`--limit`). Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
+-- Last outcome of each input of each sync: one row per sync and request. A newer request does not replace it if it has not ended, was given up, or was left out by a sample (`--limit`). A split window has a row beside its parts if it was sent, so its items count twice in a sum of received. Reads of the request log for other syncs are not included.
 create view sluice."sync_inputs" (
   -- Name of the sync in the config.
   "sync" text,
@@ -7152,7 +7152,7 @@ create view sluice."sync_inputs" (
   "at" timestamp with time zone,
   -- Paid answer; joins paid_answers. Null without one.
   "answer_id" bigint,
-  -- Description of the error; null if there was none. Personal data.
+  -- Description of the error; null if there was none, or if a later attempt was answered. Personal data.
   "error" text,
   -- Next step for the user; null if there is none. Personal data.
   "next" text,
@@ -7217,21 +7217,33 @@ create view sluice."sync_inputs" (
             requests.depth,
             requests.parent_id,
             requests.answer_id,
-            requests.error,
-            requests.next,
             requests.planned_at,
             requests.sent_at,
-            requests.finished_at
+            requests.finished_at,
+                CASE
+                    WHEN requests.answer_id IS NULL OR requests.failure_class = 'unreadable'::text THEN requests.error
+                    ELSE NULL::text
+                END AS error,
+                CASE
+                    WHEN requests.answer_id IS NULL OR requests.failure_class = 'unreadable'::text THEN requests.next
+                    ELSE NULL::text
+                END AS next
            FROM requests
           ORDER BY requests.request_key DESC, requests.sync DESC, requests.id DESC) request
      LEFT JOIN LATERAL ( SELECT s.state,
             s.attempts,
             s.answer_id,
-            s.error,
-            s.next,
             s.planned_at,
             s.sent_at,
-            s.finished_at
+            s.finished_at,
+                CASE
+                    WHEN s.answer_id IS NULL OR s.failure_class = 'unreadable'::text THEN s.error
+                    ELSE NULL::text
+                END AS error,
+                CASE
+                    WHEN s.answer_id IS NULL OR s.failure_class = 'unreadable'::text THEN s.next
+                    ELSE NULL::text
+                END AS next
            FROM requests s
           WHERE ((request.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text, 'abandoned'::text])) OR request.state = 'skipped'::text AND request.attempts = 0 AND request.next IS NULL AND (EXISTS ( SELECT
                    FROM runs u

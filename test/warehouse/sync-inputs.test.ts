@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { NewAnswer, NewRequest } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
 const PLANNED = new Date('2024-05-01T00:00:00Z');
@@ -119,6 +121,26 @@ anyWarehouse('sync_inputs', (open) => {
     expect(rows).toEqual(expected);
   });
 
+  it('shows the error of an answer, and not that of an attempt before it', async () => {
+    const warehouse = await open();
+    const failed = { error: 'the service answered 503', next: 'try later' };
+    const gap = { error: 'the body is HTML', next: 'refresh it', failure_class: 'unreadable' };
+    await enter(warehouse, { request_key: 'a', state: 'loaded', ...failed, failure_class: 'unavailable' }, {});
+    await enter(warehouse, { request_key: 'b', state: 'failed', ...gap }, { quarantined: 3 });
+    await enter(warehouse, { request_key: 'c', state: 'failed', ...failed, failure_class: 'unavailable' });
+    await enter(warehouse, { request_key: 'd', state: 'loaded', ...failed, failure_class: 'unavailable' }, {});
+    await enter(warehouse, { request_key: 'd', state: 'planned' });
+    const { rows } = await sql`select request_key, error, next from sluice.sync_inputs order by 1`.execute(
+      warehouse.db,
+    );
+    expect(rows).toEqual([
+      { request_key: 'a', error: null, next: null },
+      { request_key: 'b', error: gap.error, next: gap.next },
+      { request_key: 'c', ...failed },
+      { request_key: 'd', error: null, next: null },
+    ]);
+  });
+
   it('has one row a sync and question, the latest', async () => {
     const warehouse = await open();
     await enter(warehouse, { state: 'loaded', input: '{"url": "old"}' }, { loaded: 3 });
@@ -225,6 +247,20 @@ anyWarehouse('sync_inputs', (open) => {
     await enter(warehouse, { request_key: 'log', sync: 's:log', state: 'loaded' }, { sync: 's:log' });
     const { rows } = await sql`select request_key, outcome, next from sluice.sync_inputs`.execute(warehouse.db);
     expect(rows).toEqual([{ request_key: 'tried', outcome: 'skipped', next: 'ask again' }]);
+  });
+
+  it('has a row for a sent window beside its parts, and the query of the docs counts each input once', async () => {
+    const warehouse = await open();
+    for (const url of ['a', 'b']) {
+      const input = JSON.stringify({ url });
+      await enter(warehouse, { request_key: `${url} year`, input, state: 'loaded' }, { loaded: 3 });
+      for (const half of [1, 2])
+        await enter(warehouse, { request_key: `${url} ${half}`, input, state: 'loaded', depth: '1' }, { loaded: 3 });
+    }
+    const docs = await readFile(new URL('../../docs/queries.md', import.meta.url), 'utf8');
+    const query = /## Which inputs gave nothing, and why\?[^]*?```sql\n([^]*?)```/.exec(docs)?.[1] ?? '';
+    const { rows } = await readOnlyQuery(warehouse, query);
+    expect(rows).toMatchObject([{ sync: 's', outcome: 'loaded', inputs: 2, requests: 6 }]);
   });
 
   it('shows an input’s values as one text', async () => {

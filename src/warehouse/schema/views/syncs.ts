@@ -18,6 +18,10 @@ const isLeftOut = (request: string): string => `(
           and exists (select from "runs" u where u.id = ${request}.run_id and u.scope = 'limited')
         )`;
 
+/** SQL for a text of a request; null if the text is of an attempt before its answer. */
+const withoutEarlier = (column: string): string =>
+  `case when answer_id is null or failure_class = 'unreadable' then ${column} end as "${column}"`;
+
 /** SQL for the number of requests in doubt of the sync `r`. Each has an entry in the list of lost answers. */
 const IN_DOUBT = `(
         select count(distinct o.id)
@@ -29,7 +33,7 @@ const IN_DOUBT = `(
 export const syncViews = [
   view(
     'sync_inputs',
-    'Last outcome of each input of each sync: one row per sync and request. A newer request does not replace it if it has not ended, was given up, or was left out by a sample (`--limit`). Split windows are replaced by their parts. Reads of the request log for other syncs are not included.',
+    'Last outcome of each input of each sync: one row per sync and request. A newer request does not replace it if it has not ended, was given up, or was left out by a sample (`--limit`). A split window has a row beside its parts if it was sent, so its items count twice in a sum of received. Reads of the request log for other syncs are not included.',
     ['sync', 'request_key'],
     {
       sync,
@@ -43,7 +47,7 @@ export const syncViews = [
         'Receipt of the answer; without one, the time at which the request ended, was sent or was planned.',
       ),
       answer_id: bigint('Paid answer; joins paid_answers. Null without one.'),
-      error: personal(text('Description of the error; null if there was none.')),
+      error: personal(text('Description of the error; null if there was none, or if a later attempt was answered.')),
       next: personal(text('Next step for the user; null if there is none.')),
       input_value: personal(text('Values of the input without their names, separated by commas; a URN as type:value.')),
       received: bigint('Number of items in the answer; null without one.'),
@@ -95,12 +99,13 @@ export const syncViews = [
       case when request.state in ('planned', 'sent', 'in_doubt') then request.state end as "open_state"
     from (
       select distinct on (request_key, sync)
-        id, sync, endpoint, request_key, run_id, state, attempts, input, body, depth, parent_id, answer_id, error, next, planned_at, sent_at, finished_at
+        id, sync, endpoint, request_key, run_id, state, attempts, input, body, depth, parent_id, answer_id, planned_at, sent_at, finished_at,
+        ${withoutEarlier('error')}, ${withoutEarlier('next')}
       from "requests"
       order by request_key desc, sync desc, id desc
     ) as request
     left join lateral (
-      select s.state, s.attempts, s.answer_id, s.error, s.next, s.planned_at, s.sent_at, s.finished_at
+      select s.state, s.attempts, s.answer_id, s.planned_at, s.sent_at, s.finished_at, ${withoutEarlier('error')}, ${withoutEarlier('next')}
       from "requests" s
       where (request.state in ('planned', 'sent', 'in_doubt', 'abandoned') or ${isLeftOut('request')})
         and s.request_key = request.request_key and s.sync = request.sync and s.id < request.id
