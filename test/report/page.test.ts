@@ -151,6 +151,14 @@ describe('the page', () => {
     );
   });
 
+  it('does not say that an unreadable answer was full', () => {
+    const truncated = SAMPLE.truncated.map((it) => ({ ...it, returned: 0, reason: 'the body is HTML' }));
+    const shown = load(reportPage({ ...SAMPLE, truncated })).text();
+    expect(shown).toMatch(/slices? may be incomplete: the answer was full and could not be split further, or could/);
+    expect(shown).toMatch(/of data_engineers may be incomplete/);
+    expect(shown).not.toMatch(/came back full/);
+  });
+
   it('explains open slices, and shows the filters of truncated slices', () => {
     const [slice] = SAMPLE.truncated;
     if (!slice) throw new Error('the sample has a truncated slice');

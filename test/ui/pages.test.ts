@@ -65,7 +65,7 @@ anyWarehouse('the console', (openWarehouse, kind) => {
       expect(body).toMatch(new RegExp(`${name} [a-z.]+ complete`));
     expect(body).toContain('Points left 900 run out on ');
     expect(body).toContain('Syncs 10 of 10');
-    expect(body).toMatch(/of photos came back full/);
+    expect(body).toMatch(/of photos may be incomplete/);
     expect(body).not.toContain('Not run yet');
   });
 

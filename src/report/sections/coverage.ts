@@ -81,7 +81,7 @@ function truncatedPart(coverage: readonly Coverage[], truncated: readonly Trunca
     return html`<h3 class="set">Truncated slices</h3><p class="fine">None: every search is complete or still open.</p>`;
   const some = truncated.length < all ? html` The newest ${withThousands(truncated.length)} are shown.` : '';
   return html`<h3 class="set">Truncated slices</h3>
-<p class="lead">${withNoun(all, 'slice')} came back full and could not be split further.${some} To get complete slices, set a larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code>.</p>
+<p class="lead">${withNoun(all, 'slice')} may be incomplete: the answer was full and could not be split further, or could not be read, as the column Why says.${some} For full answers, set a larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code>. For unreadable ones, run the sync again.</p>
 ${tableOf(truncated, {
   id: 'truncated-table',
   caption: 'Slices that are lower bounds: more may exist',

@@ -149,7 +149,7 @@ function dataItems({ coverage, quality }: SummarizedReport): Item[] {
   const quarantined = quality.filter(({ openQuarantine }) => openQuarantine > 0);
   return [
     ...truncated.map((it) => ({
-      text: html`${withNoun(it.lowerBound, 'slice')} of ${named(it.sync)} came back full: more may exist.`,
+      text: html`${withNoun(it.lowerBound, 'slice')} of ${named(it.sync)} may be incomplete.`,
       section: 'coverage',
     })),
     ...quarantined.map((it) => ({
