@@ -12,7 +12,7 @@ export async function nextStepLine({ exitCode, syncs }: Pick<Summary, 'exitCode'
   if (exitCode !== 0 || syncs.length === 0 || syncs.some(({ next }) => next !== null)) return '';
   const [most] = syncs.filter(({ loaded }) => loaded > 0).toSorted((a, b) => b.loaded - a.loaded);
   if (!most && syncs.some(({ missing }) => missing > 0)) return `next: sluice query "${MISSING_INPUTS}"\n`;
-  if (!most) return 'next: nothing is new; run sluice status to see how fresh the data is\n';
+  if (!most) return 'next: no item is new or changed; run sluice status to see how fresh the data is\n';
   // Imported here, because the catalog takes long to load and the help does not need it.
   const { endpointNamed } = await import('../service/catalog.ts');
   const table = endpointNamed(most.endpoint)?.returns.table;

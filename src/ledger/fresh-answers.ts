@@ -1,6 +1,7 @@
 /** Finds bought answers that are still fresh, by request key. */
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
+import { DIFFERS_FROM_PREVIOUS, IS_FIRST } from '../warehouse/schema/answer-contents.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { syncLease } from './lease.ts';
@@ -101,22 +102,26 @@ export async function freshAnswersByKey(
 
 /**
  * Returns the history of each request of an endpoint with several readable loaded answers, by request key: answers of all
- * syncs count, because they serve all syncs.
+ * syncs count, because they serve all syncs. A change is an answer that changed rows, or that differs from the previous one.
  */
 export async function readAnswerHistories(ops: Ops, endpoint: string) {
   const rows = await ops
     .selectFrom((from) =>
       from
         .selectFrom('answers')
-        .select(['request_key', 'received_at', 'loaded'])
-        .select(sql<boolean>`row_number() over (partition by request_key order by received_at, id) > 1`.as('isLater'))
+        .select(['request_key', 'received_at'])
+        .select(
+          sql<boolean>`not ${sql.raw(IS_FIRST)} and (loaded > 0 or coalesce(${sql.raw(DIFFERS_FROM_PREVIOUS)}, false))`.as(
+            'isChange',
+          ),
+        )
         .where('endpoint', '=', endpoint)
         .where('loaded_at', 'is not', null)
         .where('unreadable', '=', false)
         .as('a'),
     )
     .select(['request_key', sql<number>`count(*)::float8`.as('answers')])
-    .select(sql<number>`(count(*) filter (where "isLater" and loaded > 0))::float8`.as('changes'))
+    .select(sql<number>`(count(*) filter (where "isChange"))::float8`.as('changes'))
     .select((eb) => [eb.fn.min('received_at').as('firstAt'), eb.fn.max('received_at').as('lastAt')])
     .groupBy('request_key')
     .having(sql`count(*)`, '>', 1)

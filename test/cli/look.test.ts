@@ -20,8 +20,8 @@ it('the offered query reads the table of the sync that loaded most', async () =>
   }
 });
 
-it('the offer says so when nothing is new, and is left out when the summary has a next step', async () => {
-  expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 0)] })).toContain('nothing is new');
+it('the offer says so when no item is new or changed, and is left out when the summary has a next step', async () => {
+  expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 0)] })).toContain('no item is new or changed');
   expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 3, 'Raise count.')] })).toBe('');
   expect(await nextStepLine({ exitCode: 4, syncs: [ended('pronet.group', 3)] })).toBe('');
   expect(await nextStepLine({ exitCode: 0, syncs: [] })).toBe('');

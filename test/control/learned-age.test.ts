@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { learnedAgeMs } from '../../src/control/freshness/learned-age.ts';
 import { explainPlan } from '../../src/flow/forecast/explain-plan.ts';
 import { DAY_MS } from '../flow/clock.ts';
+import { select } from '../flow/rows.ts';
 import { configOf, sceneIn, service } from '../flow/scene.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
@@ -74,6 +75,55 @@ anyWarehouse('a sync with a learned max_age', (open) => {
       { ...news, decision: 'fresh', learnedFrom: { answers: 25, changes: 24 } },
       { ...still, decision: 'fresh', learnedFrom: { answers: 6, changes: 0 } },
     ]);
+  });
+
+  it('counts an answer without, with fewer or with other known rows as a change', async () => {
+    const person = (value: string) => ({ urn: { type: 'fsd_profile', value }, name: value });
+    const school = (major: string) => ({ company: { name: major }, major });
+    const people = [['a', 'b', 'c', 'd'], ['a', 'b'], ['c', 'd'], ['c', 'd'], [], []].map((them) => them.map(person));
+    const schools = [['x', 'y', 'z'], ['x', 'y', 'z'], ['x', 'y'], ['x'], ['x'], []].map((them) => them.map(school));
+    let round = 0;
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint }) =>
+        endpoint === 'pronet.search.users'
+          ? { body: people[round] }
+          : { status: round === 5 ? 412 : 200, body: schools[round] },
+    });
+    const yaml = `${service()}\nsyncs:
+  known: { endpoint: pronet.search.users, request: { title: all, count: 9 } }
+  people: { endpoint: pronet.search.users, request: { title: t, count: 9 }, max_age: { auto: [1h, 30d] } }
+  schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:p", count: 9 }, max_age: { auto: [1h, 30d] } }
+`;
+    await scene.sync(yaml, { names: ['known'] });
+    for (round = 1; round < 6; round += 1) {
+      await scene.sync(yaml, { names: ['people', 'schools'] });
+      scene.clock.advance(31 * DAY_MS);
+    }
+    const learned = async () => {
+      const limits = { now: scene.clock.now(), most: 10 };
+      const definitions = (await configOf(yaml, scene.sandbox.url)).syncs.filter(({ autoAge }) => autoAge);
+      const plans = definitions.map((it) => explainPlan(scene.warehouse, it, { refresh: false }, limits));
+      return (await Promise.all(plans)).map(({ requests }) => requests[0]?.learnedFrom);
+    };
+    const isNew = async () => {
+      const answers = 'select is_nothing_new as it from sluice.answer_costs where sync = $ order by answer_id';
+      const of = ["'people'", "'schools'"].map((name) => select<{ it: boolean }>(scene.warehouse, answers.replace('$', name)));
+      return (await Promise.all(of)).map((rows) => rows.map(({ it: isNothingNew }) => !isNothingNew));
+    };
+    const all = [
+      // a b, c d, c d, none, none
+      [true, true, false, true, false],
+      // x y z, x y, x, x, 412
+      [true, true, true, false, true],
+    ];
+    expect(await isNew()).toEqual(all);
+    expect(await learned()).toMatchObject([
+      { answers: 5, changes: 2 },
+      { answers: 5, changes: 3 },
+    ]);
+    await scene.replay();
+    expect(await isNew()).toEqual(all);
+    expect(await learned()).toMatchObject([{ changes: 2 }, { changes: 3 }]);
   });
 
   it('a younger answer than the least age serves, and an input may have an age of its own', async () => {

@@ -1628,7 +1628,7 @@ create view sluice."answer_costs" (
   "unchanged" bigint,
   -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Whether the answer has nothing new: all items equal their stored rows, or there are no items, and it removed no rows.
+  -- Whether the answer has nothing new: all items equal their stored rows, or there are none, it removed no rows, and the previous answer to its request has the same bytes or also no items. The first answer with items that lists what a request returned has something new.
   "is_nothing_new" boolean,
   -- Receipt of the previous answer to the same request of the same sync; null for the first.
   "previous_at" timestamp with time zone,
@@ -1718,7 +1718,7 @@ create view sluice."answer_costs" (
             WHEN a.of_moment = 1 THEN COALESCE(n.rows, 0::bigint)
             ELSE 0::bigint
         END AS new_rows,
-    a.loaded_at IS NOT NULL AND COALESCE(a.loaded, 0::bigint) = 0 AND COALESCE(a.quarantined, 0::bigint) = 0 AND g._answer_id IS NULL AS is_nothing_new,
+    a.loaded_at IS NOT NULL AND COALESCE(a.loaded, 0::bigint) = 0 AND COALESCE(a.quarantined, 0::bigint) = 0 AND g._answer_id IS NULL AND NOT a.has_other_rows AS is_nothing_new,
     a.previous_at,
     (EXTRACT(epoch FROM a.received_at - a.previous_at) / 86400::numeric)::double precision AS days_since_previous,
     a.received_at - a.took_ms::double precision * '00:00:00.001'::interval AS sent_at
@@ -1737,7 +1737,18 @@ create view sluice."answer_costs" (
             w.loaded_at,
             row_number() OVER (PARTITION BY w.request_id ORDER BY w.id DESC) AS of_request,
             row_number() OVER (PARTITION BY w.received_at, w.endpoint ORDER BY w.id) AS of_moment,
-            lag(w.received_at) OVER (PARTITION BY w.sync, w.request_key ORDER BY w.received_at, w.id) AS previous_at
+            lag(w.received_at) OVER (PARTITION BY w.sync, w.request_key ORDER BY w.received_at, w.id) AS previous_at,
+            COALESCE(
+                CASE
+                    WHEN w.received = 0 THEN ''::text
+                    WHEN w.redacted_at IS NULL THEN w.sha256
+                    ELSE NULL::text
+                END <> lag(
+                CASE
+                    WHEN w.received = 0 THEN ''::text
+                    WHEN w.redacted_at IS NULL THEN w.sha256
+                    ELSE NULL::text
+                END) OVER (PARTITION BY w.request_key, (w.loaded_at IS NULL OR w.unreadable) ORDER BY w.received_at, w.id), w.received > 0 AND (w.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'photoshare.user'::text, 'photoshare.user.posts'::text])) AND row_number() OVER (PARTITION BY w.request_key, (w.loaded_at IS NULL OR w.unreadable) ORDER BY w.received_at, w.id) = 1, false) AS has_other_rows
            FROM answers w) a
      LEFT JOIN requests q ON q.id = a.request_id
      LEFT JOIN ( SELECT r.request_id,

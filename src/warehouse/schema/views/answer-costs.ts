@@ -1,5 +1,7 @@
 /** The view of costs and results of answers. */
 import { literal, quoted } from '../../sql/identifiers.ts';
+import { catalog } from '../../../service/catalog.ts';
+import { DIFFERS_FROM_PREVIOUS, IS_FIRST } from '../answer-contents.ts';
 import { CAME } from '../history-tables.ts';
 import { rootTables } from '../tables.ts';
 import { filledTables, ownSync } from './cost-columns.ts';
@@ -24,6 +26,9 @@ const REMOVING = rootTables
   )
   .join(' union ');
 
+/** The endpoints with rows that say which items each request returned. */
+const LISTING = catalog.flatMap(({ name, bridge }) => (bridge ? [literal(name)] : [])).join(', ');
+
 /**
  * The query of costs of answers, from a relation with the points of the requests that the log has. A row is new by the
  * answer whose receipt is its first observation; of answers with equal receipts, by the first.
@@ -47,7 +52,8 @@ export const answerCosts = (loggedPoints: string): string => `
       coalesce(a.loaded, 0) as "loaded",
       coalesce(a.unchanged, 0) as "unchanged",
       case when a.of_moment = 1 then coalesce(n.rows, 0) else 0 end as "new_rows",
-      a.loaded_at is not null and coalesce(a.loaded, 0) = 0 and coalesce(a.quarantined, 0) = 0 and g._answer_id is null as "is_nothing_new",
+      a.loaded_at is not null and coalesce(a.loaded, 0) = 0 and coalesce(a.quarantined, 0) = 0 and g._answer_id is null
+        and not a.has_other_rows as "is_nothing_new",
       a.previous_at,
       (extract(epoch from a.received_at - a.previous_at) / 86400)::double precision as "days_since_previous",
       a.received_at - a.took_ms * interval '1 millisecond' as "sent_at"
@@ -57,7 +63,8 @@ export const answerCosts = (loggedPoints: string): string => `
         w.unchanged, w.quarantined, w.loaded_at,
         row_number() over (partition by w.request_id order by w.id desc) as "of_request",
         row_number() over (partition by w.received_at, w.endpoint order by w.id) as "of_moment",
-        lag(w.received_at) over (partition by w.sync, w.request_key order by w.received_at, w.id) as "previous_at"
+        lag(w.received_at) over (partition by w.sync, w.request_key order by w.received_at, w.id) as "previous_at",
+        coalesce(${DIFFERS_FROM_PREVIOUS}, w.received > 0 and w.endpoint in (${LISTING}) and ${IS_FIRST}, false) as "has_other_rows"
       from "answers" w
     ) a
     left join "requests" q on q.id = a.request_id
@@ -87,7 +94,7 @@ export const answerCostsView = view(
     unchanged: bigint('Number of items equal to their stored rows.'),
     new_rows,
     is_nothing_new: boolean(
-      'Whether the answer has nothing new: all items equal their stored rows, or there are no items, and it removed no rows.',
+      'Whether the answer has nothing new: all items equal their stored rows, or there are none, it removed no rows, and the previous answer to its request has the same bytes or also no items. The first answer with items that lists what a request returned has something new.',
     ),
     previous_at: timestamp('Receipt of the previous answer to the same request of the same sync; null for the first.'),
     days_since_previous: ratio('Days since previous_at; null for the first.'),
