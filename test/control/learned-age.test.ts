@@ -107,7 +107,9 @@ anyWarehouse('a sync with a learned max_age', (open) => {
     };
     const isNew = async () => {
       const answers = 'select is_nothing_new as it from sluice.answer_costs where sync = $ order by answer_id';
-      const of = ["'people'", "'schools'"].map((name) => select<{ it: boolean }>(scene.warehouse, answers.replace('$', name)));
+      const of = ["'people'", "'schools'"].map((name) =>
+        select<{ it: boolean }>(scene.warehouse, answers.replace('$', name)),
+      );
       return (await Promise.all(of)).map((rows) => rows.map(({ it: isNothingNew }) => !isNothingNew));
     };
     const all = [

@@ -102,6 +102,24 @@ describe('a reader', () => {
     await expect(applyGrants(warehouse, rows[0]?.me ?? '')).rejects.toThrow('is a superuser or owns the tables');
   });
 
+  it.each(['pg_write_all_data', 'pg_read_all_data', 'pg_execute_server_program'])(
+    'is refused to be a member of %s, directly or through another role',
+    async (group) => {
+      const warehouse = await open();
+      const [direct, between, indirect] = ['direct', 'between', 'indirect'].map((name) => roleIn(warehouse, name));
+      if (!direct || !between || !indirect) throw new Error('no names');
+      for (const role of [direct, between, indirect])
+        await sql.raw(`create role ${quoted(role)} nologin`).execute(warehouse.db);
+      await sql.raw(`grant ${group} to ${quoted(direct)}, ${quoted(between)}`).execute(warehouse.db);
+      await sql.raw(`grant ${quoted(between)} to ${quoted(indirect)}`).execute(warehouse.db);
+      for (const role of [direct, indirect])
+        await expect(applyGrants(warehouse, role)).rejects.toMatchObject({
+          message: expect.stringContaining(`is a member of ${group}`) as string,
+          next: expect.stringContaining('revoke') as string,
+        });
+    },
+  );
+
   it('is left to an administrator by who may not make roles', async () => {
     const warehouse = await open();
     const weak = roleIn(warehouse, 'weak');

@@ -97,7 +97,7 @@ function refuseName(role: string): void {
 
 /**
  * Creates the role in one transaction and returns the executed statements. With a masking key, the role reads only the
- * masked views. Throws a UsageError if the role could write anyway, if a role for masked views could read more, if a
+ * masked views. Throws a UsageError if the role could write or read all anyway, if one for masked views could read more, if a
  * right is missing, and for an embedded warehouse, which allows no log-in.
  */
 export async function applyGrants(
@@ -138,16 +138,35 @@ async function ownersOf(db: QueryExecutorProvider, { schema }: SchemaNames): Pro
   return rows.map(({ owner }) => owner);
 }
 
-/** Refuses a superuser and an owner of tables, whose rights cannot be revoked. */
+/** Roles of Postgres whose members reach all data, whatever is revoked from them. */
+const REACHES_ALL_DATA = [
+  'pg_write_all_data',
+  'pg_read_all_data',
+  'pg_write_server_files',
+  'pg_read_server_files',
+  'pg_execute_server_program',
+];
+
+/** Refuses a superuser, an owner of tables, and a member of a role that reaches all data: their rights cannot be revoked. */
 async function refuseWriter(db: QueryExecutorProvider, role: string, owners: readonly string[]): Promise<void> {
-  const { rows } = await sql<{ writes: boolean }>`
+  const { rows } = await sql<{ writes: boolean; groups: string | null }>`
     select r.rolsuper or exists (
-      select from pg_roles o where o.rolname = any(${owners}) and pg_has_role(r.oid, o.oid, 'member')) as writes
+        select from pg_roles o where o.rolname = any(${owners}) and pg_has_role(r.oid, o.oid, 'member')) as writes,
+      (select string_agg(o.rolname, ', ' order by o.rolname) from pg_roles o
+        where o.rolname = any(${REACHES_ALL_DATA}) and pg_has_role(r.oid, o.oid, 'member')) as groups
     from pg_roles r where r.rolname = ${role}`.execute(db);
-  if (rows[0]?.writes)
+  const [found] = rows;
+  if (found?.writes)
     throw new UsageError(`The role ${role} is a superuser or owns the tables, so it could write anyway.`, {
       next: 'Choose another role with --role. A role that does not exist is created.',
     });
+  if (found?.groups)
+    throw new UsageError(
+      `The role ${role} is a member of ${found.groups}, so it could read or write all data anyway.`,
+      {
+        next: `Let an administrator revoke ${found.groups} from it or from the role through which it is a member, or choose another role with --role.`,
+      },
+    );
 }
 
 /** Refuses a role that could read personal data in another way, such as through PUBLIC or another role. */
