@@ -24,7 +24,7 @@ export interface SyncStatus {
   readonly inDoubt: number;
   /** Stored answers that are not loaded yet. */
   readonly unloaded: number;
-  /** Items and answers in quarantine. */
+  /** Items and answers in quarantine, with those of its reads of the log. */
   readonly quarantined: number;
   /** Inputs of the newest run whose entity the service does not know. */
   readonly missing: number;
@@ -114,7 +114,7 @@ async function newestRuns({ db, ops, schema }: Pick<Warehouse, 'db' | 'ops' | 's
       f.last_started_at as "startedAt", f.last_ended_at as "endedAt", f.last_error as error, f.completed_at as "completeAt",
       f.answered_at as "newestAnswerAt", f.open_requests::float8 as open, f.in_doubt_requests::float8 as "inDoubt",
       f.waiting_answers::float8 as unloaded,
-      (select count(*) from ${sql.table(`${ops}.quarantine`)} k where k.sync = f.sync and k.resolved_at is null)::float8 as quarantined,
+      (select count(*) from ${sql.table(`${ops}.quarantine`)} k where split_part(k.sync, ':', 1) = f.sync and k.resolved_at is null)::float8 as quarantined,
       n.missing::float8 as missing, n.failed::float8 as failed
     from ${sql.table(`${schema}.sync_freshness`)} f join ${sql.table(`${ops}.runs`)} n on n.id = f.last_run_id
     order by f.sync`.execute(db);

@@ -66,7 +66,10 @@ export const metrics = {
     help: 'Rows of each table for analysts; estimated by the database for large tables.',
     labels: ['table'],
   },
-  sluice_quarantine_open: { help: 'Items and answers of the sync that are in quarantine.', labels: ['sync'] },
+  sluice_quarantine_open: {
+    help: 'Items and answers of the sync, and of its reads of the log, that are in quarantine.',
+    labels: ['sync'],
+  },
   sluice_check_failing: {
     help: '1 if the newest result of the sync’s check is a failure or an error, otherwise 0.',
     labels: ['sync', 'check'],

@@ -7412,9 +7412,9 @@ create view sluice."sync_quality" (
   "quarantined" bigint,
   -- Share of quarantined items in those received, from 0 to 1; null if none were received.
   "quarantined_share" double precision,
-  -- Number of items and complete answers that are still in quarantine.
+  -- Number of items and complete answers that are still in quarantine, with those of its reads of the log.
   "open_quarantine" bigint,
-  -- Creation of the newest quarantine entry; null if there is none.
+  -- Creation of the newest of its quarantine entries, also of resolved ones; null if there is none.
   "last_quarantined_at" timestamp with time zone,
   -- Number of requests of the newest run that ended without a usable answer.
   "last_run_failed" bigint,
@@ -7455,11 +7455,11 @@ create view sluice."sync_quality" (
             sum(w.quarantined)::bigint AS quarantined
            FROM answers w
           GROUP BY w.sync) a ON a.sync = n.sync
-     LEFT JOIN ( SELECT i.sync,
+     LEFT JOIN ( SELECT split_part(i.sync, ':'::text, 1) AS sync,
             count(*) FILTER (WHERE i.resolved_at IS NULL) AS open_quarantine,
             max(i.created_at) AS last_quarantined_at
            FROM quarantine i
-          GROUP BY i.sync) q ON q.sync = n.sync;
+          GROUP BY (split_part(i.sync, ':'::text, 1))) q ON q.sync = n.sync;
 
 -- Runs of syncs with state and results: one row per run.
 create view sluice."sync_runs" (

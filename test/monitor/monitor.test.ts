@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { readStatus } from '../../src/insight/status.ts';
 import { metrics } from '../../src/monitor/metrics.ts';
 import { type Monitor, startMonitor } from '../../src/monitor/monitor.ts';
 import type { MonitoredProcess } from '../../src/monitor/monitored-process.ts';
@@ -88,9 +89,8 @@ async function fill({ db, ops, schema }: Warehouse): Promise<void> {
     db,
   );
   await sql`insert into ${sql.id(ops, 'quarantine')} (answer_id, sync, endpoint, resource, position, pointer, reason, created_at, resolved_at)
-    values (1, 'pages', 'webparser.parse', 'r', 0, '/0', 'x', now(), null), (1, 'pages', 'webparser.parse', 'r', 1, '/1', 'x', now(), now())`.execute(
-    db,
-  );
+    values (1, 'pages', 'webparser.parse', 'r', 0, '/0', 'x', now(), null), (1, 'pages', 'webparser.parse', 'r', 1, '/1', 'x', now(), now()),
+      (1, 'pages:log', 'token.requests', 'r', 2, '/2', 'x', now(), null)`.execute(db);
   await sql`insert into ${sql.id(schema, 'fact_request_costs')}
       (id, points_left, started_at, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
     values (gen_random_uuid(), 900, '2026-03-04T11:00:00Z', now(), now(), 1, 1, '', '{}'),
@@ -153,7 +153,7 @@ anyWarehouse('the monitor', (openWarehouse) => {
       leftAt: at('2026-03-04T11:00:00Z'),
       rows: 2,
       none: 0,
-      quarantine: 1,
+      quarantine: 2,
       queue: 3,
     });
     // A name is a label whatever it holds, and nothing but names becomes one.
@@ -167,6 +167,22 @@ anyWarehouse('the monitor', (openWarehouse) => {
       Object.keys(metrics).toSorted(),
     );
     expect(valueOf(read, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+  });
+
+  it('counts what is in quarantine as the status and the view do, with the reads of the log', async () => {
+    const warehouse = await openWarehouse();
+    await fill(warehouse);
+    const read = await scrape(await start(watched(warehouse)));
+    const { rows } = await sql<{ open: number }>`
+      select open_quarantine::int as open from ${sql.id(warehouse.schema, 'sync_quality')} where sync = 'pages'`.execute(
+      warehouse.db,
+    );
+    const { syncs } = await readStatus(warehouse);
+    expect({
+      metric: valueOf(read, 'sluice_quarantine_open', { sync: 'pages' }),
+      view: rows[0]?.open,
+      status: syncs.find(({ sync }) => sync === 'pages')?.quarantined,
+    }).toEqual({ metric: 2, view: 2, status: 2 });
   });
 
   it('shows the durations of runs that ended since its start, each once', async () => {

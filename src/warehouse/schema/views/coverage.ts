@@ -133,11 +133,11 @@ export const coverageViews = [
         'a.quarantined::double precision / nullif(a.received, 0)',
       ),
       open_quarantine: bigint(
-        'Number of items and complete answers that are still in quarantine.',
+        'Number of items and complete answers that are still in quarantine, with those of its reads of the log.',
         'coalesce(q.open_quarantine, 0)',
       ),
       last_quarantined_at: timestamp(
-        'Creation of the newest quarantine entry; null if there is none.',
+        'Creation of the newest of its quarantine entries, also of resolved ones; null if there is none.',
         'q.last_quarantined_at',
       ),
       last_run_failed: bigint('Number of requests of the newest run that ended without a usable answer.', 'n.failed'),
@@ -165,10 +165,10 @@ export const coverageViews = [
     ) a on a.sync = n.sync
     left join (
       select
-        i.sync,
+        split_part(i.sync, ':', 1) as "sync",
         count(*) filter (where i.resolved_at is null) as "open_quarantine",
         max(i.created_at) as "last_quarantined_at"
-      from "quarantine" i group by i.sync
+      from "quarantine" i group by 1
     ) q on q.sync = n.sync`,
   ),
 ];
