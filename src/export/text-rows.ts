@@ -18,7 +18,10 @@ export async function* toCsv(parts: AsyncIterable<TextResult>): AsyncGenerator<s
   }
 }
 
-/** One JSON object a line. A number that a double cannot represent is text, as in `sluice query --json`. */
+/**
+ * One JSON object a line. A number that a double cannot represent is text, as in `sluice query --json`. Inside a JSON column,
+ * a number keeps its digits.
+ */
 export async function* toJsonLines(parts: AsyncIterable<TextResult>): AsyncGenerator<string, void> {
   for await (const { fields, rows } of parts) {
     const keys = fields.map(({ name }) => `${JSON.stringify(name)}:`);

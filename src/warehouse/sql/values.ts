@@ -5,7 +5,7 @@
  * - date, timestamp and interval are text as Postgres prints them.
  * - timestamptz is a Date; select `::text` if microseconds matter.
  * - bytea is a Buffer.
- * - json is parsed, and numbers that would be rounded become text.
+ * - json is parsed. Integers above 2^53, and numbers that no double can hold, become text; fractions are rounded to a double.
  * - Every other type is text.
  */
 import { types } from 'pg';
@@ -18,7 +18,7 @@ const raw: Parse = (text) => text;
 /** The parser of the server driver for this type. */
 const driverParser = (oid: number): Parse => types.getTypeParser(oid, 'text') as Parse;
 
-/** A reviver for JSON.parse that returns the digits of a number as text if the number would be rounded. */
+/** A reviver for JSON.parse that returns the digits of a number as text if it is beyond a double or the safe integers. */
 function exact(_key: string, value: unknown, context?: NumberSource): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined) return value;

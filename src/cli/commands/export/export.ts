@@ -17,7 +17,7 @@ export const exportTables = command({
     'Write each table to a file of its own, such as TABLE.parquet. All files show one moment of the warehouse. They appear together at the end and replace earlier ones. An export that fails or is interrupted leaves earlier files as they are. Needs no token.\n\n' +
     '- parquet: typed columns, compressed with Snappy. Numeric columns of views are strings.\n' +
     '- csv: as sluice query --csv prints it. Null is an empty field, and an empty text is "".\n' +
-    '- jsonl: one object a line. A number that a double cannot represent is text.\n\n' +
+    '- jsonl: one object a line. A number that a double cannot represent is text; inside a jsonb column, it is a number with all digits.\n\n' +
     'While another process owns an embedded warehouse, an export has 30 seconds. A longer one fails and writes nothing.\n\n' +
     'The files contain personal data, and neither forget nor prune removes it from them. With --masked, they contain the masked views instead, which sluice grants --without-personal creates in a warehouse on a server.',
   options: {
