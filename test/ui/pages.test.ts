@@ -91,6 +91,8 @@ anyWarehouse('the console', (openWarehouse, kind) => {
     const [first = ''] = linksOf(list).filter((it) => /^\/requests\/\d+$/.test(it));
     const body = textOf(await page(console, first));
     expect(body).toContain('"title": "data engineer"');
+    // The charge of the log replaces the points by the price list.
+    expect(body).toMatch(/Points, as counted \d/);
     expect(body).toMatch(/State loaded /);
     expect(body).toMatch(
       /people \{"title":"data engineer","location":\["(?:Berlin|Paris)"\]\} (?:lower bound|complete) 50 \d+ /,

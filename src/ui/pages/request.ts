@@ -41,7 +41,7 @@ export async function requestPage(view: ConsoleView): Promise<Page | undefined> 
     sql<NamedRow>`
       select run_id::text as "Run", sync as "Sync", endpoint as "Endpoint", state as "State", nullif(input, '{}')::text as "Input",
         attempts::float8 as "Attempts", status::text as "HTTP status", error as "Error", failure_class as "Kind of failure",
-        next as "Next step", points::float8 as "Points, by the price list", charged::float8 as "Points, as charged",
+        next as "Next step", points::float8 as "Points, as counted", charged::float8 as "Points, as charged",
         planned_at as "Planned", sent_at as "Sent", finished_at as "Ended", parent_id::text as "Split or paged from",
         x_request_id::text as "x-request-id", request_key as "Request key" ${request}`,
   );
