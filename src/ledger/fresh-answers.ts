@@ -1,7 +1,7 @@
 /** Finds bought answers that are still fresh, by request key. */
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
-import { DIFFERS_FROM_PREVIOUS, IS_FIRST } from '../warehouse/schema/answer-contents.ts';
+import { differsFromPrevious } from '../warehouse/schema/answer-contents.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { syncLease } from './lease.ts';
@@ -111,10 +111,11 @@ export async function readAnswerHistories(ops: Ops, endpoint: string) {
         .selectFrom('answers')
         .select(['request_key', 'received_at'])
         .select(
-          sql<boolean>`not ${sql.raw(IS_FIRST)} and (loaded > 0 or coalesce(${sql.raw(DIFFERS_FROM_PREVIOUS)}, false))`.as(
+          sql<boolean>`row_number() over w > 1 and (loaded > 0 or coalesce(${sql.raw(differsFromPrevious('w'))}, false))`.as(
             'isChange',
           ),
         )
+        .modifyEnd(sql`window w as (partition by request_key order by received_at, id)`)
         .where('endpoint', '=', endpoint)
         .where('loaded_at', 'is not', null)
         .where('unreadable', '=', false)

@@ -1628,7 +1628,7 @@ create view sluice."answer_costs" (
   "unchanged" bigint,
   -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Whether the answer has nothing new: all items equal their stored rows, or there are none, it removed no rows, and the previous answer to its request has the same bytes or also no items. The first answer with items that lists what a request returned has something new.
+  -- Whether the answer has nothing new: all items equal their stored rows, or there are none, it removed no rows, and the previous answer to the same request of the same sync has the same bytes or also no items. A first answer has something new if it has items and a table lists what each request returned.
   "is_nothing_new" boolean,
   -- Receipt of the previous answer to the same request of the same sync; null for the first.
   "previous_at" timestamp with time zone,
@@ -1737,7 +1737,7 @@ create view sluice."answer_costs" (
             w.loaded_at,
             row_number() OVER (PARTITION BY w.request_id ORDER BY w.id DESC) AS of_request,
             row_number() OVER (PARTITION BY w.received_at, w.endpoint ORDER BY w.id) AS of_moment,
-            lag(w.received_at) OVER (PARTITION BY w.sync, w.request_key ORDER BY w.received_at, w.id) AS previous_at,
+            lag(w.received_at) OVER p AS previous_at,
             COALESCE(
                 CASE
                     WHEN w.received = 0 THEN ''::text
@@ -1748,8 +1748,9 @@ create view sluice."answer_costs" (
                     WHEN w.received = 0 THEN ''::text
                     WHEN w.redacted_at IS NULL THEN w.sha256
                     ELSE NULL::text
-                END) OVER (PARTITION BY w.request_key, (w.loaded_at IS NULL OR w.unreadable) ORDER BY w.received_at, w.id), w.received > 0 AND (w.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'photoshare.user'::text, 'photoshare.user.posts'::text])) AND row_number() OVER (PARTITION BY w.request_key, (w.loaded_at IS NULL OR w.unreadable) ORDER BY w.received_at, w.id) = 1, false) AS has_other_rows
-           FROM answers w) a
+                END) OVER p, w.received > 0 AND (w.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'photoshare.user'::text, 'photoshare.user.posts'::text])) AND row_number() OVER p = 1, false) AS has_other_rows
+           FROM answers w
+          WINDOW p AS (PARTITION BY w.sync, w.request_key ORDER BY w.received_at, w.id)) a
      LEFT JOIN requests q ON q.id = a.request_id
      LEFT JOIN ( SELECT r.request_id,
             sum(r.points) AS points

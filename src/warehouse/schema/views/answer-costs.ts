@@ -1,7 +1,7 @@
 /** The view of costs and results of answers. */
 import { literal, quoted } from '../../sql/identifiers.ts';
 import { catalog } from '../../../service/catalog.ts';
-import { DIFFERS_FROM_PREVIOUS, IS_FIRST } from '../answer-contents.ts';
+import { differsFromPrevious } from '../answer-contents.ts';
 import { CAME } from '../history-tables.ts';
 import { rootTables } from '../tables.ts';
 import { filledTables, ownSync } from './cost-columns.ts';
@@ -63,9 +63,10 @@ export const answerCosts = (loggedPoints: string): string => `
         w.unchanged, w.quarantined, w.loaded_at,
         row_number() over (partition by w.request_id order by w.id desc) as "of_request",
         row_number() over (partition by w.received_at, w.endpoint order by w.id) as "of_moment",
-        lag(w.received_at) over (partition by w.sync, w.request_key order by w.received_at, w.id) as "previous_at",
-        coalesce(${DIFFERS_FROM_PREVIOUS}, w.received > 0 and w.endpoint in (${LISTING}) and ${IS_FIRST}, false) as "has_other_rows"
+        lag(w.received_at) over p as "previous_at",
+        coalesce(${differsFromPrevious('p')}, w.received > 0 and w.endpoint in (${LISTING}) and row_number() over p = 1, false) as "has_other_rows"
       from "answers" w
+      window p as (partition by w.sync, w.request_key order by w.received_at, w.id)
     ) a
     left join "requests" q on q.id = a.request_id
     left join ${loggedPoints} l on l.request_id = a.request_id
@@ -94,7 +95,7 @@ export const answerCostsView = view(
     unchanged: bigint('Number of items equal to their stored rows.'),
     new_rows,
     is_nothing_new: boolean(
-      'Whether the answer has nothing new: all items equal their stored rows, or there are none, it removed no rows, and the previous answer to its request has the same bytes or also no items. The first answer with items that lists what a request returned has something new.',
+      'Whether the answer has nothing new: all items equal their stored rows, or there are none, it removed no rows, and the previous answer to the same request of the same sync has the same bytes or also no items. A first answer has something new if it has items and a table lists what each request returned.',
     ),
     previous_at: timestamp('Receipt of the previous answer to the same request of the same sync; null for the first.'),
     days_since_previous: ratio('Days since previous_at; null for the first.'),
