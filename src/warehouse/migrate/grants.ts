@@ -160,7 +160,7 @@ async function refuseWriter(db: QueryExecutorProvider, role: string, owners: rea
     throw new UsageError(`The role ${role} is a superuser or owns the tables, so it could write anyway.`, {
       next: 'Choose another role with --role. A role that does not exist is created.',
     });
-  if (found?.groups)
+  if (found && found.groups !== null)
     throw new UsageError(
       `The role ${role} is a member of ${found.groups}, so it could read or write all data anyway.`,
       {
