@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { dayOf } from '../../day.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { forgetLosses } from '../../ledger/failures/lost-answers.ts';
+import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type SpoolPlace, continueRun, createRun, newestRunId, type Run, type RunRequest } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
@@ -34,7 +35,7 @@ export interface PreparedRun {
 /** The inputs for preparing a run. */
 export interface PrepareOptions extends RetryEffects {
   readonly options: PlanOptions;
-  readonly holder: string;
+  readonly lease: Lease;
   readonly startedAt: Date;
   /** The prices for the quote of a new run. */
   readonly prices: PriceBook;
@@ -59,8 +60,8 @@ export const forgottenNotice = (sync: string, count: number): Notice => ({
 
 /**
  * Returns the run to execute: an open one, or a new one with its complete plan in the ledger and a quote. Throws a
- * TransientError if a spool that may hold answers of the open run cannot be found, and a UsageError for a plan other than
- * the expected one.
+ * TransientError if a spool that may hold answers of the open run cannot be found, a UsageError for a plan other than
+ * the expected one, and a HeldError if the lease was lost.
  */
 export async function prepareRun(
   warehouse: Warehouse,
@@ -69,7 +70,7 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const {
     options,
-    holder,
+    lease,
     startedAt: now,
     prices,
     chunkSize,
@@ -86,7 +87,7 @@ export async function prepareRun(
     asksForDays: asksForDays(definition),
     scope: scopeOf(options),
     tags: definition.tags,
-    holder,
+    holder: lease.holder,
     now,
   };
   const database = operationsOf(warehouse);
@@ -97,6 +98,7 @@ export async function prepareRun(
   const { run: open, covered: coveredBefore } = await retryTransaction(
     database,
     async (ops) => {
+      await assertLease(ops, lease);
       const found = await continueRun(ops, request, otherHashes, (runId) => {
         const held = missing.find((it) => it.runId === runId);
         if (held) throw missingSpoolError(definition.name, held);
@@ -129,6 +131,8 @@ export async function prepareRun(
       const created = await createRun(ops, { ...request, spools });
       if (options.refresh || options.failed) await forgetLosses(ops, definition.name);
       recorded = await recordPlan(ops, created, recording);
+      // Last: if this process is suspended while it plans, a takeover does not wait for it.
+      await assertLease(ops, lease);
       return created;
     },
     retry,

@@ -60,17 +60,17 @@ export async function recoverPaidAnswers(
 export async function openRun(
   invocation: Invocation,
   { definition, options, budget, rowCounter, share, spans, expected }: SyncRun,
-  { startedAt, held: { holder, lease, signal }, missing }: RunStart,
+  { startedAt, held: { lease, signal }, missing }: RunStart,
 ): Promise<OpenedRun> {
   const { warehouse, config, effects } = invocation;
-  const abandoning = { holder, newId: effects.newId, now: startedAt };
+  const abandoning = { lease, newId: effects.newId, now: startedAt };
   await retryTransient(() => abandonLogReads(warehouse, definition, abandoning), effects);
   const prices = await retryTransient(() => readPrices(warehouse, config, definition), effects);
   const lost: string[] = [];
   const prepared = await prepareRun(warehouse, definition, {
     ...effects,
     options,
-    holder,
+    lease,
     startedAt,
     prices,
     missing,

@@ -4,6 +4,7 @@
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
+import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { planRequests } from '../../ledger/requests.ts';
 import { readRunCounters } from '../../ledger/run-counters.ts';
 import { continueRun, createRun, endRun, openRunsOf, type Run } from '../../ledger/runs.ts';
@@ -22,7 +23,7 @@ import type { Effects } from '../effects.ts';
 import { executeRun } from './execute.ts';
 import type { RunContext } from './run-context.ts';
 import type { RunStop } from './stop-controller.ts';
-import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A time range by the service's clock. */
 export interface TimeRange {
@@ -146,7 +147,12 @@ async function readNow(
     error: because,
     at: context.now(),
   };
-  await retryTransient(() => endRun(ops, run.id, end, totals), context);
+  const conclude = async (tx: Ops): Promise<void> => {
+    // The next holder of a lost lease abandoned the rest of it.
+    await assertLease(tx, context.lease);
+    await endRun(tx, run.id, end, totals);
+  };
+  await retryTransaction(ops, conclude, context);
   return {
     runId: run.id,
     isRead: because === null,
@@ -181,7 +187,7 @@ export async function abandonLogReads(
 }
 
 interface AbandonOptions {
-  readonly holder: string;
+  readonly lease: Lease;
   readonly newId: Effects['newId'];
   readonly now: Date;
 }
@@ -189,13 +195,16 @@ interface AbandonOptions {
 async function abandonLogRead(
   warehouse: Warehouse,
   sync: string,
-  { holder, newId, now }: AbandonOptions,
+  { lease, newId, now }: AbandonOptions,
 ): Promise<void> {
   // No read is continued: a later one needs another range.
-  const run = { sync, endpoint: tokenRequests.name, holder, now, definitionHash: newId() };
+  const run = { sync, endpoint: tokenRequests.name, holder: lease.holder, now, definitionHash: newId() };
   await operationsOf(warehouse)
     .transaction()
-    .execute((tx) => continueRun(tx, run));
+    .execute(async (tx) => {
+      await assertLease(tx, lease);
+      await continueRun(tx, run);
+    });
 }
 
 /**
@@ -245,12 +254,13 @@ async function begin(
 ): Promise<Run> {
   const { warehouse, lease } = context;
   const now = context.now();
-  await abandonLogRead(warehouse, definition.name, { holder: lease.holder, newId: context.newId, now });
+  await abandonLogRead(warehouse, definition.name, { lease, newId: context.newId, now });
   const tasks = bodies.map((body) => taskOf(definition, body, {}, 0));
   return warehouse.db.transaction().execute(async (tx) => {
     const database = { db: tx, ops: warehouse.ops };
     await waitForDeletions(database);
     const ops = operationsOf(database);
+    await assertLease(ops, lease);
     const run = await createRun(ops, {
       sync: definition.name,
       endpoint: definition.endpoint.name,

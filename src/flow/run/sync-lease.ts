@@ -8,8 +8,6 @@ import { holderOf } from '../../control/lease/holder.ts';
 
 export interface SyncLease {
   readonly lease: Lease;
-  /** Name of this process in the lease and in its run. */
-  readonly holder: string;
   /** Aborts when the caller's signal does, or when another process took the lease over. */
   readonly signal: AbortSignal;
   /** Leaves the lease in place at the end, because the workers of a shared run need it. */
@@ -30,5 +28,5 @@ export async function withSyncLease<T>(
   await using kept = keepLeaseAlive(ops, lease, effects.sleep, checkClock);
   if (warehouse.kind === 'postgres') await retryTransient(() => assertNoRebuild(ops), effects);
   const either = AbortSignal.any([signal, kept.lost]);
-  return await work({ lease, holder, signal: either, recordHandOver: kept.recordHandOver });
+  return await work({ lease, signal: either, recordHandOver: kept.recordHandOver });
 }
