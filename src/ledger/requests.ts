@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/request-body.ts';
 import { namesOf, rowsFrom, valuesFor } from '../warehouse/sql/rows-from.ts';
-import { isLeaseHeld, type Lease } from './lease.ts';
+import { assertLease, isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { errorOf, nextStepOf, type RepeatedlyUnreadable } from './failures/repeatedly-unreadable.ts';
@@ -253,7 +253,10 @@ export async function countByState(ops: Ops, part: RunScope): Promise<Readonly<P
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
 }
 
-/** Moves all requests of a run in some states to another state, and returns their ids. */
+/**
+ * Moves all requests of a run in some states to another state, and returns their ids. Assert the lease of the run in the
+ * same transaction.
+ */
 export async function moveRequests(
   ops: Ops,
   part: RunScope,
@@ -268,4 +271,10 @@ export async function moveRequests(
     .returning('id')
     .execute();
   return rows.map(({ id }) => id);
+}
+
+/** Skips the planned requests of a run. Use a transaction. Throws a HeldError if the lease was lost. */
+export async function skipPlanned(tx: Ops, lease: Lease, part: RunScope): Promise<void> {
+  await assertLease(tx, lease);
+  await moveRequests(tx, part, ['planned'], 'skipped');
 }

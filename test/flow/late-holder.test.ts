@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { door } from '../control/limiter-calls.ts';
 import type { Fault } from '../../src/sandbox/fault.ts';
-import { disturbedAt, expireLeases, type Point } from './crash.ts';
+import { Died, disturbedAt, dyingAt, expireLeases, type Point, STEP } from './crash.ts';
 import { at, GROUPS } from './groups.ts';
 import { select, states } from './rows.ts';
 import { only, type Scene, sceneIn, type SyncMore } from './scene.ts';
@@ -27,6 +27,12 @@ async function suspended({ warehouse, sync }: Scene, yaml: string, point: Omit<P
 }
 
 const BEFORE_RUNS = { when: 'before', statement: /starts_with\("sync"/ } as const;
+
+/** The first statement after a run is continued. */
+const BEFORE_SETTLING = {
+  when: 'before',
+  statement: /jsonb_array_elements.*"n"."id" = /,
+} as const;
 
 const runs = ({ warehouse }: Scene) => select(warehouse, 'select sync, state from sluice_ops.runs order by id');
 
@@ -98,5 +104,50 @@ describe('a holder that continues after its lease was taken over', () => {
     expect(before).toContainEqual({ sync: 'groups:log', state: 'abandoned' });
     expect(await late.resume()).toMatchObject({ exitCode: 7 });
     expect(await runs(scene)).toEqual(before);
+  });
+
+  it("and whose call is refused for the complete endpoint: the other's requests are not skipped", async () => {
+    const doors = [door(), door()];
+    const releases = [door(), door()];
+    let calls = 0;
+    const scene = await sceneIn(await open(), {
+      respond: async ({ endpoint }) => {
+        const call = calls;
+        calls += 1;
+        doors[call]?.open();
+        await releases[call]?.opened;
+        return endpoint === 'pronet.group' && call === 0 ? { status: 403, body: { detail: 'plan' } } : undefined;
+      },
+    });
+    const late = scene.sync(GROUPS);
+    await doors[0]?.opened;
+    await expireLeases(scene.warehouse);
+    const owner = scene.sync(GROUPS);
+    await doors[1]?.opened;
+
+    releases[0]?.open();
+    expect(only(await late)).toMatchObject({ exitCode: 7 });
+    releases[1]?.open();
+    expect(only(await owner)).toMatchObject({ exitCode: 0, state: 'complete', left: 0 });
+    expect(await states(scene.warehouse)).toMatchObject({ loaded: 3 });
+  });
+
+  it("and before it settles what is in flight: the other's call is not recorded as lost", async () => {
+    const { scene, held, release } = await holding(2);
+    const dying = { when: 'after', statement: STEP.send, nth: 1 } as const;
+    const stopped = scene.sync(GROUPS, { warehouse: dyingAt(scene.warehouse, dying).warehouse });
+    await expect(stopped).rejects.toThrow(Died);
+    await expireLeases(scene.warehouse);
+    const late = await suspended(scene, GROUPS, BEFORE_SETTLING);
+    const owner = scene.sync(GROUPS);
+    await held.opened;
+    const losses = 'select request_id, attempt::int from sluice_ops.lost_answers order by 1, 2';
+    const before = await select(scene.warehouse, losses);
+
+    expect(await late.resume()).toMatchObject({ exitCode: 7 });
+    expect(await select(scene.warehouse, losses)).toEqual(before);
+    release.open();
+    expect(only(await owner)).toMatchObject({ exitCode: 0, state: 'complete', inDoubt: 0 });
+    expect(await states(scene.warehouse)).toMatchObject({ loaded: 3 });
   });
 });

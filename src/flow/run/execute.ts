@@ -5,7 +5,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
-import { type LedgerRequest, moveRequests, openRequests, settleRequest, triedRequests } from '../../ledger/requests.ts';
+import { type LedgerRequest, openRequests, settleRequest, skipPlanned, triedRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { maxPointsOf } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
@@ -22,7 +22,7 @@ import { type Loader, openLoader, reportLoaded } from './loader.ts';
 import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepare/lost-by-request.ts';
 import { openReservations, type Reservation, type Reservations } from '../../control/budget/reservations.ts';
 import { orAborted } from '../../async/or-aborted.ts';
-import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { RunContext } from './run-context.ts';
 import { type AnswerStore, openAnswerStore } from './store-answers.ts';
 import { openTaskGroup, type TaskGroup } from '../../async/task-group.ts';
@@ -115,8 +115,8 @@ class RunExecution {
     if (!this.#controller.hasFailed()) await this.#loadRest();
     await this.#reservations.close();
     const stop = this.#controller.result();
-    if (this.#isEndpointRefused)
-      await retryTransient(() => moveRequests(this.#ops, this.#context.run, ['planned'], 'skipped'), this.#context);
+    const { lease, run } = this.#context;
+    if (this.#isEndpointRefused) await retryTransaction(this.#ops, (tx) => skipPlanned(tx, lease, run), this.#context);
     return stop;
   }
 

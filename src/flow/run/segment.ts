@@ -85,7 +85,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   const currentPrices = (): PriceBook => meter?.prices() ?? prices;
   const resolveLost = definition.endpoint.paging.by === 'cursor' ? undefined : openReconciler(reading);
   const most = (request: RequestBody): number => maxPointsOf(currentPrices(), countOf(request));
-  const settleOptions = { ...effects, definition, run, lost, resolveLost, maxPointsOf: most };
+  const settleOptions = { ...effects, definition, run, lease, lost, resolveLost, maxPointsOf: most };
   const contextWith = async (onSplit: RunContext['onSplit']): Promise<RunContext> => ({
     ...shared,
     retries: config.service.retries,

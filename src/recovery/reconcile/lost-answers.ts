@@ -1,6 +1,7 @@
 /** Requests that were sent without an answer arriving; they may have been charged. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { recordLosses, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
+import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { moveRequests } from '../../ledger/requests.ts';
 import { isInScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -8,7 +9,7 @@ import type { Run } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { type MissingSpools, missingSpoolError } from '../spool/find-spools.ts';
-import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** Requests with lost answers, each with the reserved points per attempt if the run continues with it. */
 export type ReservedPoints = ReadonlyMap<string, number | undefined>;
@@ -42,6 +43,7 @@ export const abandonedAnswerNotice = (sync: string, id: string): Notice => ({
 export interface SettleContext extends RetryEffects {
   readonly definition: SyncDefinition;
   readonly run: Run;
+  readonly lease: Lease;
   /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
   /** Absent for syncs of the request log, since looking up their lost answers would lead to more log reads. */
@@ -56,18 +58,23 @@ export interface SettleContext extends RetryEffects {
 
 /**
  * Settles requests that dead holders left in flight, by the sync's policy. `reconcile` resolves each in the log and
- * requeues those that this run can still send; `stop` leaves them listed. Each case produces a notice.
+ * requeues those that this run can still send; `stop` leaves them listed. Each case produces a notice. Throws
+ * a HeldError if the lease was lost, since the requests in flight may be those of the next holder.
  */
 export async function settleOpenLostAnswers(ops: Ops, context: SettleContext, signal: AbortSignal): Promise<void> {
-  const { definition, run, lost, now, missing } = context;
+  const { definition, run, lease, lost, now, missing } = context;
   const loss = { at: now(), reason: 'its process ended before the answer came' };
   if (missing) {
     // These requests stay as sent: their answers may be in the missing spool, and sending again would pay twice.
     const { message } = missingSpoolError(definition.name, missing);
     context.onNotice({ level: 'warn', sync: definition.name, message });
   } else {
-    await retryTransient(() => recordLosses(ops, { part: run }, loss), context);
-    await retryTransient(() => moveRequests(ops, run, ['sent'], 'in_doubt'), context);
+    const recordAll = async (tx: Ops): Promise<void> => {
+      await assertLease(tx, lease);
+      await recordLosses(tx, { part: run }, loss);
+      await moveRequests(tx, run, ['sent'], 'in_doubt');
+    };
+    await retryTransaction(ops, recordAll, context);
   }
   const again = definition.inDoubt === 'reconcile';
   const listed = await retryTransient(() => inDoubt(ops, run), context);
@@ -77,7 +84,11 @@ export async function settleOpenLostAnswers(ops: Ops, context: SettleContext, si
   await resolveAll(context, listed, lost, signal);
   // As planned requests, they would not be looked up again.
   if (signal.aborted) return;
-  await retryTransient(() => moveRequests(ops, run, ['in_doubt'], 'planned'), context);
+  const planAgain = async (tx: Ops): Promise<void> => {
+    await assertLease(tx, lease);
+    await moveRequests(tx, run, ['in_doubt'], 'planned');
+  };
+  await retryTransaction(ops, planAgain, context);
 }
 
 /** Resolves the answers that a run lost and does not request again, also those of failed requests. */
