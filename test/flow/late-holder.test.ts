@@ -4,7 +4,7 @@ import { postgresWarehouses } from '../support/warehouse.ts';
 import { door } from '../control/limiter-calls.ts';
 import type { Fault } from '../../src/sandbox/fault.ts';
 import { Died, disturbedAt, dyingAt, expireLeases, type Point, STEP } from './crash.ts';
-import { at, GROUPS } from './groups.ts';
+import { at, GROUPS, groups } from './groups.ts';
 import { select, states } from './rows.ts';
 import { only, type Scene, sceneIn, type SyncMore } from './scene.ts';
 
@@ -148,6 +148,19 @@ describe('a holder that continues after its lease was taken over', () => {
     expect(await select(scene.warehouse, losses)).toEqual(before);
     release.open();
     expect(only(await owner)).toMatchObject({ exitCode: 0, state: 'complete', inDoubt: 0 });
+    expect(await states(scene.warehouse)).toMatchObject({ loaded: 3 });
+  });
+
+  it('and between the commit of a request and its call: the call is not made', async () => {
+    const scene = await sceneIn(await open());
+    // The other process uses the first of two slots, so the second is not taken over.
+    const late = await suspended(scene, groups('', { in_flight: 2 }), { when: 'after', statement: STEP.send });
+    scene.clock.advance(60_000);
+    expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, continued: true, answers: 3 });
+    scene.arrived();
+
+    expect(await late.resume()).toMatchObject({ exitCode: 7 });
+    expect(scene.arrived()).toEqual([]);
     expect(await states(scene.warehouse)).toMatchObject({ loaded: 3 });
   });
 });

@@ -6,7 +6,7 @@ import { recordDecision } from './record-decision.ts';
 import type { SentRequest, SendContext, Sent } from './send-context.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import { type Attempt, type Decision, decide } from '../../extract/retry.ts';
-import { assertLease } from '../../ledger/lease.ts';
+import { assertLease, HEARTBEAT_MS, renewLease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import { admitRequest, type Admission } from './admission.ts';
 import { isSuccess } from './circuit-breaker.ts';
@@ -153,7 +153,8 @@ async function sendIfOwned(
       pointsBack: points,
       wasNotMade: true,
     });
-  const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
+  const begin = async (): Promise<boolean> => (await slot.begin(signal)) && (await keepAfterPause(context, at));
+  const hasBegun = await begin().catch(async (error: unknown) => {
     // If this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);
     throw error;
@@ -174,6 +175,19 @@ async function sendIfOwned(
   } finally {
     done();
   }
+}
+
+/**
+ * Renews the lease if it was not renewed for longer than a heartbeat, such as in a suspended process, and throws a
+ * HeldError if it was lost. So the next holder does not look for a call in the request log before it is made.
+ */
+async function keepAfterPause(context: SendContext, sinceAt: Date): Promise<true> {
+  const { ops, lease, now } = context;
+  for (let since = sinceAt; Math.abs(now().getTime() - since.getTime()) > HEARTBEAT_MS; ) {
+    since = now();
+    if (!(await retryTransient(() => renewLease(ops, lease), context))) await assertLease(ops, lease);
+  }
+  return true;
 }
 
 const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: boolean } =>
