@@ -217,6 +217,20 @@ describe('points', () => {
     expect(await readBudgetUse(warehouse, budget, service.clock.now())).toMatchObject([{ spent: 18 }]);
   });
 
+  it('of lost answers count against a limit if their rows ended without an identifier', async () => {
+    const isLost = (nth: number) => nth > 2 && nth % 2 === 1;
+    const service = await pricedService({
+      price: () => 1,
+      isLost,
+      row: (row, nth) => (isLost(nth) ? { ...without(row), response_status_code: null } : row),
+    });
+    const run = only(
+      (await spend(service, await open(), { budget: '{ per_day: 9 }', inputs: 20, inFlight: 1 })).summary,
+    );
+    expect(run).toMatchObject({ exitCode: 6, points: 9, unverified: { points: run.lostAnswers.length } });
+    expect(service.spent()).toBe(9);
+  });
+
   it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
     const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });
     const warehouse = await open();

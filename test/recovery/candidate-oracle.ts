@@ -18,6 +18,7 @@ export interface LoggedRow {
   readonly id: string;
   readonly at: number;
   readonly endpoints: readonly string[];
+  readonly mayBeOthers?: boolean;
   readonly count: number | null;
 }
 
@@ -37,7 +38,7 @@ export function expectedMatches(
           : open.filter(({ count }) => count === null || row.count === null || row.count <= count);
       for (const request of listed) {
         const all = rows.filter((it) => it.endpoints.includes(endpoint) && contains(request, it.at));
-        const isOnly = open.length === 1 && all.length <= request.attempts;
+        const isOnly = !row.mayBeOthers && open.length === 1 && all.length <= request.attempts;
         found.set(`${request.id} ${row.id}`, isOnly ? 'only_candidate' : 'ambiguous');
       }
     }

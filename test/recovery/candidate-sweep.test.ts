@@ -11,6 +11,7 @@ import { countOf } from '../support/long.ts';
 
 interface StoredRow extends LoggedRow {
   readonly isDecided: boolean;
+  readonly mayBeOthers: boolean;
   /** Stored matches, by the index of a request. */
   readonly stored: readonly (readonly [request: number, kind: CandidateKind])[];
 }
@@ -29,8 +30,8 @@ function eventsOf(requests: readonly SentRequest[], rows: readonly StoredRow[]):
     })),
   );
   const row = (it: StoredRow): CandidateEvent => {
-    const { id, endpoints, count, isDecided } = it;
-    return { event: 'row', logId: id, endpoints, count, isDecided, matches: matchesOf(it) };
+    const { id, endpoints, count, isDecided, mayBeOthers } = it;
+    return { event: 'row', logId: id, endpoints, count, isDecided, mayBeOthers, matches: matchesOf(it) };
   };
   return [
     ...spans.map(({ from, start }) => ({ at: from, event: start })),
@@ -85,6 +86,7 @@ const rows = fc
       endpoints: fc.uniqueArray(endpoint),
       count,
       isDecided: fc.boolean(),
+      mayBeOthers: fc.boolean(),
       // Some stored matches are of requests that are over, or not read.
       stored: fc.array(
         fc.tuple(fc.nat(MOST_REQUESTS + 4), fc.constantFrom<CandidateKind>('only_candidate', 'ambiguous')),
@@ -117,6 +119,7 @@ it('a request with more rows than attempts is decided at once, so that its rows 
     endpoints: ['group'],
     count: null,
     isDecided: true,
+    mayBeOthers: false,
     matches: null,
   });
   const ambiguous = { requestId: '1', before: null, after: 'ambiguous' };

@@ -300,14 +300,15 @@ function further(open: Open): void {
     await it.log({ at: skew, identifier: known.identifier });
     const [lost, other] = [
       await it.send({ at: 100 * SECOND, state: 'abandoned', isAnswered: false }),
-      await it.send({ at: 200 * SECOND, state: 'abandoned', isAnswered: false }),
+      await it.send({ at: 900 * SECOND, state: 'abandoned', isAnswered: false }),
     ];
     const underWay = await it.log({ at: 101 * SECOND + skew, cost: 0, isComplete: false });
     await it.log({ at: 100 * SECOND + skew, identifier: 'of another program' });
-    await it.log({ at: 200 * SECOND + skew, identifier: null });
+    // It has ended, so it may be of a program that sends no identifiers, or of our call that broke off.
+    const ended = await it.log({ at: 900 * SECOND + skew, identifier: null });
     await it.reconcile();
     const mine = (await it.matches()).filter((it) => !it.endsWith('identifier'));
-    expect(mine).toEqual([`${lost.id} ${underWay} only_candidate`]);
+    expect(mine).toEqual([`${lost.id} ${underWay} only_candidate`, `${other.id} ${ended} ambiguous`].toSorted());
 
     // The row gets its identifier at its end, which shows that it belongs to another program.
     await select(
@@ -316,6 +317,42 @@ function further(open: Open): void {
     );
     await it.reconcile();
     expect((await it.matches()).filter((it) => it.includes(underWay))).toEqual([`${other.id} ${underWay} identifier`]);
+  });
+
+  it('does not show that a lost attempt never arrived while a row without an identifier may be its row', async () => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    const lost = { attempts: 1, state: 'abandoned', isAnswered: false, points: 5 };
+    const request = await it.send({ at: 100 * SECOND, lost: [100 * SECOND], ...lost });
+    await it.log({ at: 101 * SECOND, identifier: null, cost: 3 });
+    await it.read(600 * SECOND);
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'unknown', points: null }]);
+    expect((await it.requests())[1]).toEqual({ id: request.id, charged: null, points: 5 });
+    expect((await it.requests())[0]).toEqual({ id: known.id, charged: 1, points: 1 });
+
+    await it.log({ at: 100 * SECOND, identifier: request.identifier, cost: 4 });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'paid_and_lost', points: 4 }]);
+    expect((await it.requests())[1]).toEqual({ id: request.id, charged: 4, points: 4 });
+  });
+
+  it('keeps what it charged for a lost attempt if the row ends without an identifier', async () => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    const lost = { attempts: 1, state: 'abandoned', isAnswered: false, points: 5 };
+    const request = await it.send({ at: 100 * SECOND, lost: [100 * SECOND], ...lost });
+    const row = await it.log({ at: 100 * SECOND, identifier: null, cost: 3, isComplete: false });
+    await it.reconcile();
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'paid_and_lost', points: 3 }]);
+
+    await select(it.warehouse, `update sluice.fact_request_costs set duration = 1 where id = '${row}' returning id`);
+    await it.reconcile();
+
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'paid_and_lost', points: 3 }]);
+    expect((await it.requests())[1]).toMatchObject({ id: request.id, points: 3 });
   });
 
   it('keeps our identifiers also while the rows that showed it have left it: no row of another program is ours', async () => {

@@ -33,6 +33,8 @@ export interface UnmatchedRow {
   readonly count: number | null;
   /** False if the row only counts among the rows of a request, and its matches stay as they are. */
   readonly isDecided: boolean;
+  /** True if other programs may have caused the row, so that it is surely of no request. */
+  readonly mayBeOthers: boolean;
   /** The stored matches of the row, by request. */
   readonly matches: Readonly<Record<string, CandidateKind>> | null;
 }
@@ -114,7 +116,7 @@ export class CandidateSweep {
         const { requestId } = request.start;
         listed.push(requestId);
         const before = matches?.[requestId] ?? null;
-        if (endpoint.open.size > 1) this.#change({ requestId, logId, before, after: 'ambiguous' });
+        if (row.mayBeOthers || endpoint.open.size > 1) this.#change({ requestId, logId, before, after: 'ambiguous' });
         else request.undecided.push({ logId, before });
         // More rows than attempts are ambiguous, however many follow.
         if (request.rows + endpoint.rows > request.start.attempts) this.#decide(request, 'ambiguous');

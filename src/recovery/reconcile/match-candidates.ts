@@ -62,12 +62,12 @@ function unmatchedRows(
 ): RawBuilder<unknown> {
   const { log, matches } = reconcileTables(database);
   const from = since ? instant(new Date(since.getTime() - SEARCHED_BEFORE_MS)) : sql`'-infinity'`;
-  // If the log keeps identifiers, only an incomplete row can be ours without one.
-  const isOpen = areKept
-    ? sql`c.response_request_id is null and c.response_status_code is null and c.duration is null`
-    : sql`true`;
+  // If the log keeps identifiers, a row without one that has ended is of another program, or of a call that broke off.
+  const [isOpen, mayBeOthers] = areKept
+    ? [sql`c.response_request_id is null`, sql`c.response_status_code is not null or c.duration is not null`]
+    : [sql`true`, sql`false`];
   return sql`(
-    select c.id, c.endpoint, c.started_at, c.response_count from ${log} c
+    select c.id, c.endpoint, c.started_at, c.response_count, (${mayBeOthers}) as may_be_others from ${log} c
     where c.started_at >= ${from} and ${isOpen}
       and not exists (select from ${matches} m where m.log_id = c.id and ${isCertain})
   )`;
@@ -132,16 +132,16 @@ async function* readEvents(
       group by logged.endpoint
     ), events as (
       select 1 as place, starts_at as at, 'start' as event, id as "requestId", endpoint, count, attempts, spans,
-        null::uuid as "logId", null::text[] as endpoints, null::boolean as "isDecided", null::jsonb as matches
+        null::uuid as "logId", null::text[] as endpoints, null::boolean as "isDecided", null::boolean as "mayBeOthers", null::jsonb as matches
       from spans
       union all
-      select 2, c.started_at, 'row', null, null, c.response_count, null, null, c.id, e.names, ${isDecided(since)},
+      select 2, c.started_at, 'row', null, null, c.response_count, null, null, c.id, e.names, ${isDecided(since)}, c.may_be_others,
         (select jsonb_object_agg(m.request_id, m.match_kind) from ${matches} m where m.log_id = c.id)
       from rows c left join endpoints e on e.logged = c.endpoint
       union all
-      select 3, ends_at, 'end', id, null, null, null, null, null, null, null, null from spans
+      select 3, ends_at, 'end', id, null, null, null, null, null, null, null, null, null from spans
     )
-    select event, "requestId", endpoint, count, attempts, spans, "logId", endpoints, "isDecided", matches
+    select event, "requestId", endpoint, count, attempts, spans, "logId", endpoints, "isDecided", "mayBeOthers", matches
     from events order by at, place, "requestId", "logId"`.execute(db);
   for (;;) {
     const { rows } = await sql<CandidateEvent>`fetch ${sql.lit(EVENTS_AT_A_TIME)} from candidate_events`.execute(db);

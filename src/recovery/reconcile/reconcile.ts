@@ -108,7 +108,7 @@ async function settleRequests(
     when s.is_complete then s.charged end`;
   const points = sql`case
     when not ${isFinal} or not coalesce(l.is_settled, true) then r.points
-    when s.rows = 0 and l.attempts >= r.attempts then 0
+    when s.rows = 0 and l.attempts >= r.attempts then l.points
     else coalesce(${charged}, r.points) end`;
   const settled = await sql<{ run_id: string }>`
     with touched as (
@@ -134,7 +134,7 @@ async function settleRequests(
       left join ${answers} a on a.id = r.answer_id and a.request_id = r.id
       group by t.request_id
     ), lost as (
-      select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled,
+      select d.request_id, count(*) as attempts, coalesce(sum(d.points), 0) as points, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled,
         count(*) filter (where d.log_id is null and d.verdict <> 'unknown') as rowless
       from ${lostAnswers} d join touched t on t.request_id = d.request_id group by d.request_id
     )
