@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { anyBigint } from '../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import { LOG_TABLE } from '../service/request-log/request-log.ts';
+import { LOG_ENDPOINT, LOG_TABLE } from '../service/request-log/request-log.ts';
 
 /** What a reconciliation works on: a connection or transaction, and the names of both schemas. */
 export type ReconcileDb = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
@@ -29,7 +29,7 @@ export const isWalkStart = (request: string): RawBuilder<boolean> =>
 
 /** What rows with an identifier show about the service. */
 export interface LogIdentifiers {
-  /** The log keeps the identifiers that we send. */
+  /** The log keeps the identifiers that we send, as far as its newest rows show. */
   readonly areKept: boolean;
   /** How far the service's clock is ahead of ours; undefined without such rows. */
   readonly offsetMs: number | undefined;
@@ -48,20 +48,43 @@ export const toleranceMs = ({ offsetMs }: Pick<LogIdentifiers, 'offsetMs'>): num
 /** Number of newest rows from which the clock offset is estimated. */
 const PAIRS = 200;
 
-/** Reads what the newest rows with our identifiers show, also those that have left the log. */
+/** If so many newest rows and answers show no identifier, the log no longer keeps them. */
+const NEWEST = 5;
+/** Number of newest rows among which those of our endpoints are searched. */
+const MOST_SEARCHED = 1000;
+
+/**
+ * Reads what the newest rows with our identifiers show, also those that have left the log. They show nothing once the
+ * newest rows of our endpoints have no identifier, and none of our newest answers was matched by one.
+ */
 export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIdentifiers> {
   const { log, requests, answers, matches } = reconcileTables(database);
   // A row that left the log was matched by our identifier if the answer had no other one.
-  const { rows } = await sql<{ ours: boolean | null; offset_ms: number | null }>`
+  const { rows } = await sql<{ ours: boolean | null; offset_ms: number | null; are_gone: boolean }>`
+    with newest as materialized (
+      select request_id, endpoint from ${answers} where endpoint <> ${LOG_ENDPOINT} order by id desc limit ${NEWEST}
+    )
     select bool_or(case when c.id is not null then c.response_request_id = r.x_request_id::text
         else coalesce(a.headers ->> 'x-request-id', r.x_request_id::text) = r.x_request_id::text and a.id is not null end) as ours,
       percentile_cont(0.5) within group (order by extract(epoch from c.started_at - r.sent_at)::float8 * 1000)
-        filter (where r.attempts = 1) as offset_ms
+        filter (where r.attempts = 1) as offset_ms,
+      not exists (select from newest n join ${matches} k on k.request_id = n.request_id and k.match_kind = 'identifier') and (
+        select count(*) = ${NEWEST} and bool_and(l.response_request_id is null) from (
+          select c.response_request_id from (
+            select * from ${log} c where c.started_at is not null order by c.started_at desc limit ${MOST_SEARCHED}
+          ) c
+          where (c.response_status_code is not null or c.duration is not null)
+            and exists (select from newest n where ${isOfEndpoint(sql`c.endpoint`, sql`n.endpoint`)})
+          order by c.started_at desc limit ${NEWEST}
+        ) l
+      ) as are_gone
     from (select request_id, log_id from ${matches} where match_kind = 'identifier' order by request_id desc limit ${PAIRS}) m
     join ${requests} r on r.id = m.request_id
     left join ${log} c on c.id = m.log_id
     left join ${answers} a on a.id = r.answer_id`.execute(database.db);
-  return { areKept: rows[0]?.ours === true, offsetMs: rows[0]?.offset_ms ?? undefined };
+  const [found] = rows;
+  if (!found || found.are_gone) return { areKept: false, offsetMs: undefined };
+  return { areKept: found.ours === true, offsetMs: found.offset_ms ?? undefined };
 }
 
 export const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::timestamptz`;

@@ -231,6 +231,21 @@ describe('points', () => {
     expect(service.spent()).toBe(9);
   });
 
+  it('are verified again once the log has stopped to keep identifiers', async () => {
+    let isKept = true;
+    const service = await pricedService({ price: TEN, row: (row) => (isKept ? row : without(row)) });
+    const warehouse = await open();
+    const verified = async () => {
+      const run = only((await spend(service, warehouse, { budget: '{ per_run: 100 }', inputs: 8 })).summary);
+      service.clock.advance(3_000_000);
+      return run.unverified?.requests;
+    };
+    expect(await verified()).toBe(0);
+    isKept = false;
+    await verified();
+    expect(await verified()).toBe(0);
+  });
+
   it.each([429, 503])('are not counted for an input that the service refuses with %i each time', async (status) => {
     const service = await pricedService({ price: () => 0, status: (nth) => (nth === 1 ? 200 : status) });
     const warehouse = await open();

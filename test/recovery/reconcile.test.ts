@@ -355,6 +355,47 @@ function further(open: Open): void {
     expect((await it.requests())[1]).toMatchObject({ id: request.id, points: 3 });
   });
 
+  it.each([
+    { name: 'no identifier', identifier: null, isKept: false },
+    { name: 'an identifier', identifier: 'of another program', isKept: true },
+  ])('of which the newest rows have $name: our identifiers are kept is $isKept', async ({ identifier, isKept }) => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    await it.reconcile();
+    const minute = 60 * SECOND;
+    const later = await Promise.all([10, 20, 30, 40, 50].map((at) => it.send({ at: at * minute, points: 5 })));
+    const rowAt = (at: number) => it.log({ at: at * minute, identifier, cost: 2 });
+    for (const at of [10, 20, 30, 40]) await rowAt(at);
+    await it.reconcile();
+    // Four rows may be of another program.
+    expect((await it.requests()).filter(({ charged }) => charged === 2)).toEqual([]);
+    await rowAt(50);
+
+    await it.reconcile();
+
+    const charged = { charged: isKept ? null : 2, points: isKept ? 5 : 2 };
+    expect((await it.requests()).slice(1)).toEqual(
+      later.map(({ id }) => ({ id, ...charged })).toSorted((a, b) => Number(a.id) - Number(b.id)),
+    );
+  });
+
+  it('keeps our identifiers if another program has the newest rows and sends none', async () => {
+    const it = await begun(open);
+    const known = await it.send({ at: 0 });
+    await it.log({ at: 0, identifier: known.identifier });
+    for (let at = 1; at <= 5; at += 1) await it.send({ at: at * SECOND, endpoint: 'pronet.user.education' });
+    const seen = await it.send({ at: 600 * SECOND });
+    await it.log({ at: 600 * SECOND, identifier: seen.identifier });
+    const request = await it.send({ at: 1200 * SECOND, points: 5 });
+    await it.log({ at: 1200 * SECOND, identifier: null, cost: 9 });
+    for (let at = 3000; at < 3010; at += 1) await it.log({ at: at * SECOND, identifier: null, cost: 9 });
+
+    await it.reconcile();
+
+    expect((await it.requests()).at(-1)).toEqual({ id: request.id, charged: null, points: 5 });
+  });
+
   it('keeps our identifiers also while the rows that showed it have left it: no row of another program is ours', async () => {
     const it = await begun(open);
     const earlier = await it.send({ at: 0 });
