@@ -3,12 +3,12 @@
  * gigabytes.
  */
 import * as zlib from 'node:zlib';
-import { type Decoded, decompressFrames, type DecodeOptions, TOO_LARGE } from './zstd.ts';
+import { type DecodeDone, decompressFrames, type DecodeOptions, TOO_LARGE } from './zstd.ts';
 
 /** The encodings that requests accept, best first. */
 export const ACCEPTED_ENCODINGS = 'zstd, br, gzip';
 
-type Decoder = (input: Buffer, options: DecodeOptions, done: Decoded) => void;
+type Decoder = (input: Buffer, options: DecodeOptions, done: DecodeDone) => void;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: zlib.gunzip,

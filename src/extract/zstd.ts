@@ -6,7 +6,7 @@ export interface DecodeOptions {
   readonly chunkSize: number;
 }
 
-export type Decoded = (error: Error | null, output: Buffer) => void;
+export type DecodeDone = (error: Error | null, output: Buffer) => void;
 
 /** More frames than any sender makes; each one costs a decoder. */
 const MOST_FRAMES = 10_000;
@@ -15,7 +15,7 @@ const MOST_FRAMES = 10_000;
 export const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
 
 /** The decoded frames, one after the other, or an error if any part of the body is no frame. */
-export function decompressFrames(input: Buffer, options: DecodeOptions, done: Decoded): void {
+export function decompressFrames(input: Buffer, options: DecodeOptions, done: DecodeDone): void {
   const frames: Buffer[] = [];
   const decodeFrom = (at: number, room: number): void => {
     const limited = { ...options, maxOutputLength: Math.max(1, room), info: true };
