@@ -89,7 +89,10 @@ export async function expectCosts(warehouse: Warehouse, history: History): Promi
     expect({ name, ...found }).toEqual({
       name,
       points: sum(answered, (request) => requestPoints(history, request)),
-      nothing_new: sum(answered.filter(isNothingNew), (request) => requestPoints(history, request)),
+      nothing_new: sum(
+        answered.filter((request) => isNothingNew(history, request)),
+        (request) => requestPoints(history, request),
+      ),
       answers: answered.length,
       loaded: sum(own, ({ answer }) => answer?.loaded ?? 0),
       new_rows: sum(own, ({ answer }) => answer?.newRows ?? 0),

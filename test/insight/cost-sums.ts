@@ -46,8 +46,16 @@ export function requestPoints({ rows }: History, { id, points }: Request): numbe
   return own.length === 0 ? points : own.reduce((sum, row) => sum + charged(row), 0);
 }
 
-export const isNothingNew = ({ answer }: Request): boolean =>
-  answer !== undefined && answer.loaded === 0 && answer.quarantined === 0;
+/** Endpoints whose answers list known people: the first answer to a request says which ones it returned. */
+const LISTING = ['pronet.search.users', 'pronet.post.reposts', 'photoshare.user.posts'];
+
+export function isNothingNew({ requests }: History, request: Request): boolean {
+  const { sync, key, answer } = request;
+  const isEarlier = (it: Request): boolean =>
+    receivedAt(it) < receivedAt(request) || (receivedAt(it) === receivedAt(request) && it.id < request.id);
+  const isFirst = !requests.some((it) => it.answer && it.sync === sync && it.key === key && isEarlier(it));
+  return answer?.loaded === 0 && answer.quarantined === 0 && !(isFirst && LISTING.includes(request.endpoint));
+}
 
 /** Ids of the rows that were charged and failed, or ended while their request has fewer answers than such rows. */
 export function chargedFailures({ rows }: History): string[] {
@@ -79,6 +87,6 @@ export function savingOf(history: History, sync: string, days: number): Saving {
   return {
     saved_answers: saved.length,
     saved_points: saved.reduce((sum, it) => sum + requestPoints(history, it), 0),
-    late_answers: saved.filter((it) => !isNothingNew(it)).length,
+    late_answers: saved.filter((it) => !isNothingNew(history, it)).length,
   };
 }
