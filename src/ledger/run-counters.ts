@@ -90,7 +90,7 @@ export async function readRunCounters(ops: Ops, runId: string): Promise<RunCount
 }
 
 /** What counts for the share of rejects beside the counters of a run. */
-export interface UncountedSum {
+export interface ReliedItems {
   /** Items of stored answers that serve requests, and inputs without an item. */
   readonly all: number;
   /** The quarantined items among them. */
@@ -98,7 +98,7 @@ export interface UncountedSum {
 }
 
 /** Totals what a run relies on without having received it, so that a day later the same data has the same share of rejects. */
-export async function uncountedSum(ops: Ops, runId: string): Promise<UncountedSum> {
+export async function readReliedItems(ops: Ops, runId: string): Promise<ReliedItems> {
   const requests = ops.selectFrom('requests').where('run_id', '=', runId);
   const row = await ops
     .selectFrom('answers as a')

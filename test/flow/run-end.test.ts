@@ -19,7 +19,7 @@ const end = (
 ): ReturnType<typeof endOf> =>
   endOf(
     { definition: DEFINITION, stop: undefined, aborted: false, failOnTruncated: false, ...input },
-    { unread: READ, uncounted: COUNTED, gaps: [], earlier: 0, ...sums, totals: { ...NOTHING, ...totals } },
+    { unread: READ, relied: COUNTED, gaps: [], earlier: 0, ...sums, totals: { ...NOTHING, ...totals } },
   );
 
 const stop = (exitCode: number) => ({
@@ -63,8 +63,8 @@ describe('a run', () => {
       exitCode: 4,
       error: '2 of 99 items and inputs were rejected, more than accept.rejects allows',
     });
-    expect(end({ failed: 1 }, {}, { uncounted: { all: 99, rejects: 0 } })).toMatchObject({ exitCode: 0 });
-    expect(end({ failed: 1 }, {}, { uncounted: { all: 99, rejects: 1 } })).toMatchObject({
+    expect(end({ failed: 1 }, {}, { relied: { all: 99, rejects: 0 } })).toMatchObject({ exitCode: 0 });
+    expect(end({ failed: 1 }, {}, { relied: { all: 99, rejects: 1 } })).toMatchObject({
       exitCode: 4,
       error: '2 of 100 items and inputs were rejected, more than accept.rejects allows',
     });

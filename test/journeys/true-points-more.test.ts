@@ -7,6 +7,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { tokenDigest } from '../../src/control/token-digest.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { readCosts } from '../../src/insight/costs.ts';
+import { door } from '../control/limiter-calls.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
@@ -375,7 +376,15 @@ describe('points of several processes on one warehouse', () => {
   const open = postgresWarehouses();
 
   it('of a killed run count against a limit per day at their charge in the command that continues it', async () => {
-    const service = await pricedService({ price: (nth) => (nth <= 4 ? 10 : 1) });
+    const together = door();
+    const service = await pricedService({
+      price: (nth) => (nth <= 4 ? 10 : 1),
+      // The process dies with three calls in flight, also on a busy machine.
+      onCall: (nth) => {
+        if (nth === 7) together.open();
+        return nth > 4 ? together.opened : undefined;
+      },
+    });
     const warehouse = await open();
     const budget = '{ per_day: 80 }';
     await spend(service, warehouse, { budget, inputs: 4 });

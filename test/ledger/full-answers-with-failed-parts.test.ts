@@ -6,6 +6,7 @@ import { filings } from '../flow/filings.ts';
 import { select } from '../flow/rows.ts';
 import { only, type Scene, sceneIn } from '../flow/scene.ts';
 import { answerOf, drawn, filingWorld, itemOf } from '../service/filing-world.ts';
+import type { Responded } from '../../src/sandbox/options.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { anyWarehouse } from '../support/warehouse.ts';
 
@@ -28,7 +29,27 @@ async function boundsIn({ warehouse, clock }: Scene) {
 
 const NONE = { status: [0, []], slices: [], coverage: [{ n: 0 }], report: 0 };
 
+/** True for a search of days after the first one that contains the day. */
+function isPartWith({ date_from: from = '', date_to: to = '' }: RequestBody, day: string): boolean {
+  return String(from) > '2026-02-02' && String(from) <= day && String(to) >= day;
+}
+
 anyWarehouse('a full answer', (open) => {
+  /** A scene in which the service answers searches from these filings, unless it refuses them. */
+  const sceneOf = async (
+    world: ReturnType<typeof filingWorld>,
+    refuse: (request: RequestBody) => Responded | undefined,
+  ): Promise<Scene> => {
+    const draw = drawn(3);
+    return sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        if (endpoint !== 'sec.search.companies') return undefined;
+        const request = body as RequestBody;
+        return refuse(request) ?? { body: answerOf(world, request, 'newest first', draw).map(itemOf) };
+      },
+    });
+  };
+
   it('whose request for more failed is a lower bound for every reader, until it is answered', async () => {
     let isRefused = true;
     const posts = (length: number): object[] =>
@@ -123,16 +144,9 @@ anyWarehouse('a full answer', (open) => {
   it('of days of which some failed is a lower bound until a later run reads these days, however it splits them', async () => {
     let isRefused = true;
     const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
-    const draw = drawn(3);
-    const scene = await sceneIn(await open(), {
-      respond: ({ endpoint, body }) => {
-        if (endpoint !== 'sec.search.companies') return undefined;
-        const { date_from: from = '', date_to: to = '' } = body as { date_from?: string; date_to?: string };
-        const isPart = from > '2026-02-02' && from <= '2026-02-20' && to >= '2026-02-20';
-        if (isRefused && isPart) return { status: 422, body: '{}' };
-        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
-      },
-    });
+    const scene = await sceneOf(world, (request) =>
+      isRefused && isPartWith(request, '2026-02-20') ? { status: 422, body: '{}' } : undefined,
+    );
     const yaml = (to: string): string =>
       filings(
         `window: { from: 2026-02-02, to: ${to}, lookback: 0d }\n    accept: { rejects: 100% }\n    checks: [{ complete: true }]`,
@@ -160,15 +174,9 @@ anyWarehouse('a full answer', (open) => {
     let refused = '10-K';
     const day = '2026-03-02';
     const world = filingWorld(22, day, day, () => 80);
-    const draw = drawn(3);
-    const scene = await sceneIn(await open(), {
-      respond: ({ endpoint, body }) => {
-        if (endpoint !== 'sec.search.companies') return undefined;
-        const { forms = [] } = body as { forms?: readonly string[] };
-        if (forms.includes(refused)) return { status: 422, body: '{}' };
-        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
-      },
-    });
+    const scene = await sceneOf(world, ({ forms = [] }) =>
+      (forms as readonly string[]).includes(refused) ? { status: 422, body: '{}' } : undefined,
+    );
     const yaml = (more = ''): string =>
       filings(`window: { from: ${day}, to: ${day} }\n    accept: { rejects: 100% }${more}`, '{ count: 50 }');
     const split = yaml('\n    split_by: { forms: ["4", 8-K, 10-K] }');
@@ -189,16 +197,9 @@ anyWarehouse('a full answer', (open) => {
   it('with a part that the service denies stays a lower bound when only its failed parts are sent again', async () => {
     let answers = 0;
     const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
-    const draw = drawn(3);
-    const scene = await sceneIn(await open(), {
-      respond: ({ endpoint, body }) => {
-        if (endpoint !== 'sec.search.companies') return undefined;
-        const { date_from: from = '', date_to: to = '' } = body as { date_from?: string; date_to?: string };
-        const isPartOf = (day: string): boolean => from > '2026-02-02' && from <= day && to >= day;
-        if (answers < 1 && isPartOf('2026-02-20')) return { status: 422, body: '{}' };
-        if (answers < 2 && isPartOf('2026-02-12')) return { status: 412, body: 'null' };
-        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
-      },
+    const scene = await sceneOf(world, (request) => {
+      if (answers < 1 && isPartWith(request, '2026-02-20')) return { status: 422, body: '{}' };
+      return answers < 2 && isPartWith(request, '2026-02-12') ? { status: 412, body: 'null' } : undefined;
     });
     const yaml = filings(
       'window: { from: 2026-02-02, to: 2026-03-04 }\n    accept: { rejects: 100% }',
@@ -219,16 +220,9 @@ anyWarehouse('a full answer', (open) => {
   it('of an input ends when a run reads the input, also if it is written otherwise then', async () => {
     let isRefused = true;
     const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
-    const draw = drawn(3);
-    const scene = await sceneIn(await open(), {
-      respond: ({ endpoint, body }) => {
-        if (endpoint !== 'sec.search.companies') return undefined;
-        const { date_from: from = '', date_to: to = '' } = body as { date_from?: string; date_to?: string };
-        const isPart = from > '2026-02-02' && from <= '2026-02-20' && to >= '2026-02-20';
-        if (isRefused && isPart) return { status: 422, body: '{}' };
-        return { body: answerOf(world, body as RequestBody, 'newest first', draw).map(itemOf) };
-      },
-    });
+    const scene = await sceneOf(world, (request) =>
+      isRefused && isPartWith(request, '2026-02-20') ? { status: 422, body: '{}' } : undefined,
+    );
     const yaml = (to: string, input: string): string =>
       filings(
         `window: { from: 2026-02-02, to: ${to}, lookback: 0d }\n    accept: { rejects: 100% }\n    for_each: [{ ${input} }]`,

@@ -13,7 +13,7 @@ import { sinceResets } from '../prepare/since-resets.ts';
 import { firstOfQuestion } from '../prepare/unique-questions.ts';
 import { LOG_START, resetOf, watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
 import { daysOf, parseWindowWatermark, type WindowWatermark } from '../prepare/window-watermark.ts';
-import { logWatermark } from '../run/move-log-watermark.ts';
+import { logWatermark } from '../prepare/log-watermark.ts';
 
 /** The range of a sync that a watermark or a request covers; null is the beginning, or the present. */
 export interface MarkRange {

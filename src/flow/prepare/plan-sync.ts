@@ -30,7 +30,7 @@ import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-b
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { limitParts } from './limit-parts.ts';
 import type { PartContext, PlanPart } from './plan-part.ts';
-import { logWatermark } from '../run/move-log-watermark.ts';
+import { logWatermark } from './log-watermark.ts';
 import { KeySet } from '../../plan/key-set.ts';
 import { failedParts, repeatedRuns } from './plan-failed.ts';
 import { sinceResets } from './since-resets.ts';

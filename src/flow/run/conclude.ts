@@ -4,7 +4,7 @@ import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-ans
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { readRunCounters, uncountedSum } from '../../ledger/run-counters.ts';
+import { readRunCounters, readReliedItems } from '../../ledger/run-counters.ts';
 import { endRun } from '../../ledger/runs.ts';
 import { resolveReplaced } from '../../ledger/quarantine.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
@@ -63,14 +63,14 @@ export async function concludeRun(
     fresh: counters.fresh + input.covered,
     unreadable: unread.requests,
   };
-  const stored = await uncountedSum(ops, input.run.id);
-  const uncounted = { ...stored, all: stored.all + input.covered };
+  const stored = await readReliedItems(ops, input.run.id);
+  const relied = { ...stored, all: stored.all + input.covered };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   // If any input may rely on earlier runs, only a strict run counts: most runs of such syncs request everything again.
   const mayCount = input.reliedInputs !== undefined || input.failOnTruncated === true;
   const earlier = mayCount ? await earlierBounds(ops, input) : 0;
   const walkGaps = paging.by === 'cursor' ? await walkGapsText(ops, input.run.id) : undefined;
-  const end = endOf(input, { totals, unread, uncounted, gaps, walkGaps, earlier, skipped });
+  const end = endOf(input, { totals, unread, relied, gaps, walkGaps, earlier, skipped });
   if (paging.by === 'cursor' && end.state === 'complete') await removeReadGaps(ops, input.run.sync, input.run.id);
   const at = effects.now();
   await endRun(ops, input.run.id, { ...end, at }, totals);

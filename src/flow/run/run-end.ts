@@ -3,7 +3,7 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT, exitCodeOf } from '../../errors.ts';
 import { type CheckResult, isFailing } from '../../ledger/checks/check-results.ts';
 import { MAX_UNREADABLE, type UnreadableSum } from '../../ledger/failures/unreadable-answers.ts';
-import type { RunCounters, UncountedSum } from '../../ledger/run-counters.ts';
+import type { RunCounters, ReliedItems } from '../../ledger/run-counters.ts';
 import type { Gap, RunState } from '../../ledger/summary.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 import { filtersText } from '../../text/filters.ts';
@@ -28,7 +28,7 @@ interface EndInput extends Pick<FinishedRun, 'stop' | 'aborted' | 'limit' | 'fai
 interface Sums {
   readonly totals: Pick<RunCounters, 'left' | 'inDoubt' | 'quarantined' | 'failed' | 'received' | 'truncated'>;
   readonly unread: UnreadableSum;
-  readonly uncounted: UncountedSum;
+  readonly relied: ReliedItems;
   readonly gaps: readonly Gap[];
   /** Why the log was not read to its end, although its pages were readable; undefined if it was. */
   readonly walkGaps?: string | undefined;
@@ -93,9 +93,9 @@ function lostAnswersEnd({ definition, missing }: EndInput, { totals }: Sums): Ru
       };
 }
 
-function rejectedEnd({ stop, definition }: EndInput, { totals, unread, uncounted, gaps }: Sums): RunEnd | undefined {
-  const rejects = totals.quarantined + totals.failed + unread.items + uncounted.rejects;
-  const all = totals.received + totals.failed + unread.items + uncounted.all;
+function rejectedEnd({ stop, definition }: EndInput, { totals, unread, relied, gaps }: Sums): RunEnd | undefined {
+  const rejects = totals.quarantined + totals.failed + unread.items + relied.rejects;
+  const all = totals.received + totals.failed + unread.items + relied.all;
   const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
   // An error that concerns the complete endpoint always exceeds the accepted share.
   const because = stop?.because ?? null;

@@ -12,7 +12,7 @@ import { windowOf } from '../../service/window/evidence.ts';
 import { facetsOf } from '../../service/window/facet-splits.ts';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { boundsOfReadInputs } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import { boundsOfReadInputs } from '../../ledger/failures/read-inputs.ts';
 import { watermarkFields } from '../prepare/watermark-name.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 

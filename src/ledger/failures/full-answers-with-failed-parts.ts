@@ -1,33 +1,29 @@
 /** Full answers that are lower bounds because requests that followed them failed or found nothing, and the end of lower bounds. */
-import { type Expression, type ExpressionBuilder, expressionBuilder, sql, type SqlBool } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { isSplit } from '../skip-for-split.ts';
-import type { Run } from '../runs.ts';
 import { endpointNamed } from '../../service/catalog.ts';
-import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
-import { runsToRetry } from './runs-to-retry.ts';
+import { boundsOfReadInputs, isDenied, isUnread, type ReadingRun } from './read-inputs.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
-import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Why a slice is a lower bound although its answer was followed. */
 const FAILED_PART = 'as many items as requested, and a request for more of them failed';
-
-type EndedRun = Pick<Run, 'id' | 'sync' | 'endpoint'>;
 
 /**
  * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
  * earlier runs are none whose input this run requested without a failure, or whose parts were read since. Call it before
  * the lower bounds are counted.
  */
-export async function recordFullAnswersWithFailedParts(ops: Ops, run: EndedRun): Promise<void> {
+export async function recordFullAnswersWithFailedParts(ops: Ops, run: ReadingRun): Promise<void> {
   await recordFollowed(ops, run);
   await clearRead(ops, run);
   await clearSplit(ops, run);
 }
 
 /** Parts with unreadable answers have slices of their own, so they do not count again. */
-async function recordFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
+async function recordFollowed(ops: Ops, { id }: ReadingRun): Promise<void> {
   await ops
     .withRecursive('failed(request_id)', (db) =>
       db
@@ -60,7 +56,7 @@ async function recordFollowed(ops: Ops, { id }: EndedRun): Promise<void> {
 }
 
 /** A failed part holds the watermark, so a later run of the input requests it again, perhaps with other days around it. */
-async function clearRead(ops: Ops, run: EndedRun): Promise<void> {
+async function clearRead(ops: Ops, run: ReadingRun): Promise<void> {
   const bounds = await ops
     .selectFrom('coverage')
     .select('id')
@@ -81,7 +77,7 @@ async function clearRead(ops: Ops, run: EndedRun): Promise<void> {
 }
 
 /** Ends the lower bounds of a sync whose question was split since, if every request below the newest split was read. */
-async function clearSplit(ops: Ops, { sync, endpoint }: EndedRun): Promise<void> {
+async function clearSplit(ops: Ops, { sync, endpoint }: ReadingRun): Promise<void> {
   // Only questions with days are split before they are sent.
   if (endpointNamed(endpoint)?.paging.days === undefined) return;
   // `offset 0` is a fence: each row is looked up by its key, whatever the statistics.
@@ -145,87 +141,3 @@ const newestSplit = (eb: ExpressionBuilder<OpsDatabase & { c: OpsDatabase['cover
     .orderBy('s.id', 'desc')
     .limit(1)
     .as('s');
-
-/**
- * Returns those of these slices of earlier runs whose input a run read without a failure, and requested completely. A run of
- * failed requests completes the run of all inputs before it; what neither of them read is missing.
- */
-export async function boundsOfReadInputs(
-  ops: Ops,
-  { id, sync, endpoint }: EndedRun,
-  boundIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const runs = boundIds.length === 0 ? [] : (await runsToRetry(ops, sync)).map((run) => run.id);
-  // Other runs of a part of the sync may leave out requests of the input.
-  if (!runs.includes(id)) return new Set();
-  const rows = await ops
-    .with('inputs', (db) =>
-      db
-        .selectFrom('requests as r')
-        .select(inputKey('r.input', endpoint).as('key'))
-        .where('r.run_id', '=', anyBigint(runs))
-        .groupBy('key')
-        .having((eb) => {
-          const again = eb
-            .selectFrom('requests as n')
-            .select('n.id')
-            .whereRef('n.request_key', '=', 'r.request_key')
-            .whereRef('n.sync', '=', 'r.sync')
-            .whereRef('n.id', '>', 'r.id')
-            .where('n.run_id', '=', anyBigint(runs));
-          return sql<boolean>`bool_or(r.run_id = ${id}::bigint) and not bool_or(${isUnread()} and ${notExists(again)})`;
-        }),
-    )
-    .selectFrom('coverage as c')
-    .innerJoin('requests as q', 'q.id', 'c.request_id')
-    .innerJoin('inputs as i', (join) => join.on('i.key', '=', inputKey('q.input', endpoint)))
-    .select('c.id')
-    .where('c.id', '=', anyBigint(boundIds))
-    .where('c.endpoint', '=', endpoint)
-    .execute();
-  return new Set(rows.map((row) => row.id));
-}
-
-/** SQL for an input without what its watermark ignores: the count, the timeout, and the order of lists without one. */
-function inputKey(input: string, endpoint: string) {
-  const sets = endpointNamed(endpoint)?.sets ?? [];
-  const fields = sql<RequestBody>`jsonb_strip_nulls(${sql.ref(input)} - 'count' - 'timeout')`;
-  const sorted = sets.reduce((key, field) => {
-    const values = sql`jsonb_path_query(${sql.ref(input)}, ${sql.lit(`$."${field}"[*]`)})`;
-    const list = sql`(select coalesce(jsonb_agg(distinct v), '[]') from ${values} as v)`;
-    return sql`jsonb_set(${key}, array[${sql.lit(field)}], ${list}, false)`;
-  }, fields);
-  return sql<RequestBody>`case when ${sql.ref(input)} ?| ${sql.lit(arrayLiteral(sets))} then ${sorted} else ${fields} end`;
-}
-
-/** The inputs that a run did not read completely. */
-export async function unreadInputs(ops: Ops, runId: string): Promise<readonly RequestBody[]> {
-  const rows = await ops
-    .selectFrom('requests as r')
-    .select('r.input')
-    .distinct()
-    .where('r.run_id', '=', runId)
-    .where(isUnread())
-    .execute();
-  return rows.map(({ input }) => input);
-}
-
-/** A condition on a request `r`: nothing was read for it, and it was not split. An unreadable answer has a slice of its own. */
-function isUnread(): Expression<SqlBool> {
-  const eb = expressionBuilder<OpsDatabase & { r: OpsDatabase['requests'] }, 'r'>();
-  return eb.and([
-    eb.or([
-      eb('r.state', 'not in', ['loaded', 'empty', 'fresh', 'quarantined']),
-      eb('r.state', '=', 'fresh').and(isDenied()),
-    ]),
-    eb.not(isSplit('r')),
-    eb.not(eb('r.state', '=', 'failed').and('r.failure_class', 'is not distinct from', UNREADABLE)),
-  ]);
-}
-
-/** A condition on a request `r`: its answer is a 412, so nothing was read. */
-function isDenied(): Expression<SqlBool> {
-  const eb = expressionBuilder<OpsDatabase & { r: OpsDatabase['requests'] }, 'r'>();
-  const answer = eb.selectFrom('answers as a').select('a.id').whereRef('a.id', '=', 'r.answer_id');
-  return eb.exists(answer.where('a.status', '=', '412'));
-}
