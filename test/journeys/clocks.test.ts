@@ -194,7 +194,7 @@ it('what an earlier version stored by such a clock is requested again, and its w
     n as (update sluice_ops.identities set first_seen_at = first_seen_at + ${shift}, last_seen_at = last_seen_at + ${shift}),
     m as (update sluice_ops.marks set value = case when name = 'log' then to_char(now() + ${shift}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
       else jsonb_set(jsonb_set(value::jsonb, '{asOf}', to_jsonb(now() + ${shift})), '{to}', to_jsonb((now() + ${shift})::date))::text end
-      where name <> 'deleted')
+      where name not in ('deleted', 'log_start'))
     update sluice_ops.runs set started_at = started_at + ${shift}, ended_at = ended_at + ${shift}, today = today + 400,
       state = case when sync = 'filings' then 'running' else state end returning id`);
   arrived();
