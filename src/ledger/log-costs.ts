@@ -172,14 +172,17 @@ export async function newestStart(database: ReconcileDb): Promise<Date | undefin
   return rows[0]?.at ?? undefined;
 }
 
-/** Returns the start of the only row of an endpoint since an instant; undefined if there are none or several. */
-export async function onlyStart(database: ReconcileDb, endpoint: string, since: Date): Promise<Date | undefined> {
+/** Returns the start of the only row of an endpoint since an instant, or of all rows; undefined if there are none or several. */
+export async function onlyStart(
+  database: ReconcileDb,
+  endpoint: string,
+  since: Date | undefined,
+): Promise<Date | undefined> {
   const { log } = reconcileTables(database);
   const { rows } = await sql<{ at: Date }>`
     select c.started_at as at from ${log} c
-    where c.started_at > ${instant(since)} and ${isOfEndpoint(sql`c.endpoint`, sql`${endpoint}`)} limit 2`.execute(
-    database.db,
-  );
+    where ${since === undefined ? sql`true` : sql`c.started_at > ${instant(since)}`}
+      and ${isOfEndpoint(sql`c.endpoint`, sql`${endpoint}`)} limit 2`.execute(database.db);
   return rows.length === 1 ? rows[0]?.at : undefined;
 }
 

@@ -6,8 +6,8 @@ import { select } from './rows.ts';
 /** Where to die: before a statement reaches the database, or after it did its work. */
 export interface Point {
   readonly when: 'before' | 'after';
-  /** Part of the statement's text. */
-  readonly statement: RegExp;
+  /** Matches the statement's text. */
+  readonly statement: Pick<RegExp, 'test'>;
   /** Which of the statements that match, from 1. */
   readonly nth: number;
 }
@@ -34,7 +34,7 @@ export function dyingAt(
       dead = true;
       onDeath();
     }
-    throw new Died(`died ${point.when} ${String(point.statement)}`);
+    throw new Died(`died ${point.when} ${point.statement instanceof RegExp ? point.statement.source : 'a statement'}`);
   };
   return { warehouse: watched(warehouse, point, die, () => (dead ? die() : undefined)), reached: () => dead };
 }

@@ -194,6 +194,19 @@ describe('budget.keep', () => {
     expect(service.points()).toBeLessThanOrEqual(27);
   });
 
+  it('stops at once if the header of an answer shows an overdrawn account', async () => {
+    const service = await pricedService({
+      price: (nth) => (nth === 2 ? 200 : 1),
+      header: true,
+      points: 100,
+      before: [rowOf({ points_left: 100 })],
+      appearsAfterMs: 1_000_000_000,
+    });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 20 }', inputs: 50, inFlight: 1 })).summary);
+    expect(run).toMatchObject({ exitCode: 6 });
+    expect(service.calls()).toBe(2);
+  });
+
   it('does not take a balance of another service or token for its own', async () => {
     const warehouse = await open();
     const rich = await pricedService({ price: ONE, points: 1000, before: [rowOf({ points_left: 1000 })] });

@@ -212,6 +212,15 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
   return service;
 }
 
+/** As on a real machine, time passes between any two steps. */
+export const tickingFrom = (service: PricedService): PricedService => {
+  const now = (): Date => {
+    service.clock.advance(1);
+    return service.clock.now();
+  };
+  return { ...service, clock: { ...service.clock, now } };
+};
+
 const itemOf = (path: string, key: string): unknown =>
   path.includes('pronet')
     ? {

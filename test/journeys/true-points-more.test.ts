@@ -12,28 +12,13 @@ import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import {
-  type LoggedRow,
-  type PricedOptions,
-  type PricedService,
-  pricedService,
-  rowOf,
-  spend,
-} from './priced-service.ts';
+import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend, tickingFrom } from './priced-service.ts';
 
 const TEN: PricedOptions['price'] = () => 10;
 const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: false } as unknown as Parameters<
   typeof summaryText
 >[1];
 const without = (row: LoggedRow): LoggedRow => ({ ...row, response_request_id: null });
-/** As on a real machine, time passes between any two steps. */
-const tickingFrom = (service: PricedService): PricedService => {
-  const now = (): Date => {
-    service.clock.advance(1);
-    return service.clock.now();
-  };
-  return { ...service, clock: { ...service.clock, now } };
-};
 
 describe('points', () => {
   const open = embeddedWarehouses();
@@ -407,6 +392,34 @@ describe('points of several processes on one warehouse', () => {
     expect(service.spent()).toBeLessThanOrEqual(80);
     // The killed process had reserved 10 points for each of its calls.
     expect(service.spent()).toBeGreaterThan(75);
+  });
+
+  it('hold a day’s limit in the command that continues a killed run, at the price that the log shows now', async () => {
+    const together = door();
+    const service = await pricedService({
+      price: (nth) => (nth <= 4 ? 1 : 9),
+      // The process dies with four calls in flight, after four answers at the new price.
+      onCall: (nth) => {
+        if (nth === 12) together.open();
+        return nth > 8 ? together.opened : undefined;
+      },
+    });
+    const warehouse = await open();
+    const budget = '{ per_day: 100 }';
+    await spend(tickingFrom(service), warehouse, { budget, inputs: 4 });
+    service.clock.advance(1000);
+    const statement = { test: (text: string) => service.calls() === 12 && STEP.store.test(text) };
+    const dying = dyingAt(warehouse, { when: 'before', statement, nth: 1 });
+    const run = { budget, inputs: 60, inFlight: 4 };
+    await expect(spend(tickingFrom(service), dying.warehouse, run)).rejects.toThrow(/^died/);
+    expect(service.spent()).toBe(4 + 8 * 9);
+    await expireLeases(warehouse);
+    service.clock.advance(1000);
+
+    const { summary } = await spend(tickingFrom(service), warehouse, run);
+
+    expect(only(summary)).toMatchObject({ exitCode: 6, continued: true });
+    expect(service.spent()).toBeLessThanOrEqual(100);
   });
 
   it('hold a day’s limit, but for what is in flight', async () => {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { only } from '../flow/scene.ts';
-import { type PricedOptions, pricedService, spend, type SpendingOptions } from './priced-service.ts';
+import { type PricedOptions, pricedService, spend, type SpendingOptions, tickingFrom } from './priced-service.ts';
 
 interface Case extends Partial<PricedOptions> {
   readonly name: string;
@@ -13,6 +13,8 @@ interface Case extends Partial<PricedOptions> {
 }
 
 const TEN: PricedOptions['price'] = () => 10;
+/** The price of the first calls, which a new token learns from an empty log. */
+const RISING: PricedOptions['price'] = (nth) => (nth > 10 ? 5 : 1);
 const CASES: readonly Case[] = [
   {
     name: 'a price of 10, guessed as 1',
@@ -134,6 +136,40 @@ const CASES: readonly Case[] = [
     leastSpent: 30,
   },
   {
+    name: 'a price that rises, and a log an hour behind',
+    price: RISING,
+    skewMs: -3_600_000,
+    run: { budget: '{ per_run: 30 }', inFlight: 4 },
+    mostSpent: 30,
+    leastSpent: 30,
+  },
+  {
+    name: 'a price that rises, and a log 90 s behind',
+    price: RISING,
+    skewMs: -90_000,
+    run: { budget: '{ per_run: 30 }', inFlight: 4 },
+    mostSpent: 30,
+    leastSpent: 30,
+  },
+  {
+    name: 'a price that rises, and a log an hour behind without identifiers',
+    price: RISING,
+    skewMs: -3_600_000,
+    row: (row) => ({ ...row, response_request_id: null }),
+    run: { budget: '{ per_run: 30 }', inFlight: 4 },
+    mostSpent: 30,
+    leastSpent: 30,
+  },
+  {
+    name: 'a price that rises, and a log an hour ahead without identifiers',
+    price: RISING,
+    skewMs: 3_600_000,
+    row: (row) => ({ ...row, response_request_id: null }),
+    run: { budget: '{ per_run: 30 }', inFlight: 4 },
+    mostSpent: 30,
+    leastSpent: 30,
+  },
+  {
     name: 'readings that cost a point',
     price: TEN,
     readingCost: 1,
@@ -187,7 +223,7 @@ const CASES: readonly Case[] = [
 
 anyWarehouse('a limit in points', (open) => {
   it.each(CASES)('holds with $name', async ({ run, mostSpent, leastSpent = 0, mostReadings = 60, ...options }) => {
-    const service = await pricedService({ price: TEN, ...options });
+    const service = tickingFrom(await pricedService({ price: TEN, ...options }));
 
     const summary = only((await spend(service, await open(), run)).summary);
 

@@ -149,8 +149,8 @@ export class TruePointsMeter implements PointsMeter {
     await budget.add(found?.points ?? 0);
     // No call of this run has reserved points yet.
     await budget.addEarlier(found?.excess ?? 0, inheritedLease);
-    if (!found) return;
     this.#prices = await logReader.prices();
+    if (!found) return;
     await this.#learnBalance();
   }
 

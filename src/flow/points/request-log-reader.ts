@@ -17,6 +17,7 @@ import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import { DAY_MS } from '../../day.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { LogPosition } from './log-position.ts';
+import { balanceIn } from './ticket.ts';
 import {
   deleteReadRows,
   type LogRead,
@@ -119,20 +120,21 @@ export class RequestLogReader {
     return this.#readSince(sentMs, pages, signal, (from) => this.#measureOffset(sentMs, from));
   }
 
-  /** `onRead` gets the start of the rows in the log. */
+  /** `onRead` gets the start of the rows that were read; undefined for the complete log. */
   async #readSince(
     sentMs: number,
     pages: number,
     signal: AbortSignal,
-    onRead?: (from: Date) => Promise<void>,
+    onRead?: (from: Date | undefined) => Promise<void>,
   ): Promise<RequestLogReading> {
     const { warehouse, position, now } = this.#context;
     const from = position.startFor(sentMs);
     const read = await this.#readPages([logSince(from)], pages, signal);
     if (!read.isUsable) return this.#resultOf(read);
-    if (this.#offsetMs === undefined && from) await onRead?.(from);
+    if (this.#offsetMs === undefined) await onRead?.(from);
     await this.#notePosition();
-    const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
+    // Rows of a log that was empty may have any time: its clock is not known.
+    const since = from && new Date(Math.min(sentMs, from.getTime()) - MINUTE_MS);
     const inOrder = { offsetMs: this.#offsetMs, sentSince: new Date(sentMs), loggedSince: from };
     await this.#retry(() => reconcileCosts(warehouse, { since, now: now(), inOrder }));
     this.#isKnown = read.isWhole;
@@ -219,7 +221,7 @@ export class RequestLogReader {
   }
 
   /** Compares the clocks by the only call that may be in the log since then. */
-  async #measureOffset(sentMs: number, from: Date): Promise<void> {
+  async #measureOffset(sentMs: number, from: Date | undefined): Promise<void> {
     const { warehouse, definition } = this.#context;
     const only = await this.#retry(() => onlyStart(warehouse, definition.endpoint.name, from));
     const apartMs = (only?.getTime() ?? sentMs) - sentMs;
@@ -248,7 +250,7 @@ export class RequestLogReader {
 
   async #headerBalance(): Promise<number | undefined> {
     const [newest] = await this.#retry(() => headerBalances(this.#context.warehouse, this.#reads.slice(-1)));
-    return newest != null && /^\d{1,15}$/.test(newest.trim()) ? Number(newest) : undefined;
+    return balanceIn(newest ?? undefined);
   }
 
   #retry<T>(work: () => Promise<T>): Promise<T> {

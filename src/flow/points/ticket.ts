@@ -53,9 +53,9 @@ export const FREE: Ticket = {
  */
 export const mayCost = (status: number): boolean => status < 300 || status === 412;
 
-/** The balance in the header of an answer. */
+/** The balance in the header of an answer; negative if the account is overdrawn. */
 export const balanceIn = (header: string | undefined): number | undefined =>
-  header !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(header.trim()) ? Number(header) : undefined;
+  header !== undefined && /^-?\d{1,15}(?:\.\d+)?$/.test(header.trim()) ? Number(header) : undefined;
 
 /** Waits for the promise or the signal. */
 export async function orFired(promise: Promise<void>, signal: AbortSignal): Promise<void> {
