@@ -56,7 +56,7 @@ export async function logReadStart(ops: Ops, runId: string): Promise<Date | unde
  * A query for the ids of other syncs' log reads, while no sync reads the log itself, or none did until an instant. Their
  * few ranges must not pass for the complete spending.
  */
-export const standaloneLogReads = (ops: Ops, until?: Date) =>
+const standaloneLogReads = (ops: Ops, until?: Date) =>
   ops
     .selectFrom('runs as n')
     .select('n.id')
@@ -98,6 +98,25 @@ const deletionLock = ({ ops }: LogReadDb): RawBuilder<unknown> => sql`hashtext($
 
 /** The watermark of deletions: the newest read that existed at the last one. */
 const DELETIONS = { sync: logReadName(''), name: 'deleted' };
+
+/**
+ * A query for the ids of log reads whose rows no replay may load, up to an instant if one is given: standalone ones, and
+ * those whose rows were deleted before a sync read the log.
+ */
+export const deletedLogReads = (ops: Ops, until?: Date) =>
+  standaloneLogReads(ops, until).union(
+    ops
+      .selectFrom('runs as n')
+      .innerJoin('marks as d', (on) =>
+        on
+          .on('d.sync', '=', DELETIONS.sync)
+          .on('d.name', '=', DELETIONS.name)
+          .on(sql`d.value::bigint`, '>=', sql`n.id`),
+      )
+      .select('n.id')
+      .where('n.endpoint', '=', LOG_ENDPOINT)
+      .where(sql<boolean>`strpos(n.sync, ${SEPARATOR}) > 0`),
+  );
 
 /** Waits until no transaction deletes rows of log reads. Call it in the transaction that creates the run of a read. */
 export async function waitForDeletions(database: LogReadDb): Promise<void> {

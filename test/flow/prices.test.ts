@@ -198,6 +198,21 @@ anyWarehouse('rows of the log that a limit needs', (open) => {
     expect(await costs(scene)).toEqual(before);
   });
 
+  it('of the time before a sync read the log are not brought back by a replay', async () => {
+    const scene = await sceneIn(await open(), { respond, ...SEVEN });
+    await scene.sync(LIMITED);
+    scene.clock.advance(1000);
+    await scene.sync(COSTS);
+    const rows = () =>
+      select(scene.warehouse, 'select id, _answer_id, _first_seen_at from sluice.fact_request_costs order by id');
+    const before = await rows();
+    expect(before).not.toEqual([]);
+    await scene.replay({ rebuild: true });
+    expect(await rows()).toEqual(before);
+    await scene.replay();
+    expect(await rows()).toEqual(before);
+  });
+
   it('that a dead process left are removed by the run that continues', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const point = { when: 'before', statement: /^delete from "sluice"\."fact_request_costs"/, nth: 1 } as const;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { type BatchLimits, endOfBatch } from '../../async/in-batches.ts';
 import { readAnswers } from '../../ledger/answers.ts';
-import { standaloneLogReads } from '../../ledger/log-reads.ts';
+import { deletedLogReads } from '../../ledger/log-reads.ts';
 import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -93,7 +93,7 @@ export async function listStored(ops: Ops, selection: AnswerSelection): Promise<
     .innerJoin('answers as a', 'a.id', 's.answerId')
     .where('a.body', 'is not', null)
     // A replay would bring back rows that the reads deleted on purpose.
-    .where('a.run_id', 'not in', standaloneLogReads(ops, selection.until))
+    .where('a.run_id', 'not in', deletedLogReads(ops, selection.until))
     .select(['a.id as answerId', 'a.bytes', 'r.sync', 'r.request_key'])
     .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
     .distinctOn(['a.id', 'r.sync', 'r.request_key'])

@@ -1,7 +1,7 @@
 /** Retention: removes bytes of old answers that nothing needs, and keeps their accounting. */
 import { sql } from 'kysely';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
-import { standaloneLogReads } from '../../ledger/log-reads.ts';
+import { deletedLogReads } from '../../ledger/log-reads.ts';
 import { OPEN_STATES } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
@@ -31,7 +31,7 @@ export async function goneBodies(
     .select(sql<Date | null>`min(a.received_at)`.as('from'))
     .select(sql<Date | null>`max(a.received_at)`.as('to'))
     .where('a.pruned_at', 'is not', null)
-    .where('a.run_id', 'not in', standaloneLogReads(ops, until))
+    .where('a.run_id', 'not in', deletedLogReads(ops, until))
     .$if(names.length > 0, (all) => all.where('a.sync', 'in', [...names]))
     .$if(until !== undefined, (all) => all.where('a.received_at', '<=', until as Date))
     .$if(quarantined, (all) =>
