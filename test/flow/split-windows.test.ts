@@ -17,6 +17,15 @@ const marks = async (scene: Scene): Promise<unknown[]> =>
     )
   ).map(({ value }) => JSON.parse(value) as unknown);
 
+interface Days {
+  readonly date_from: string;
+  readonly date_to: string;
+}
+const daysIn = (body: unknown): Days => {
+  const { date_from, date_to } = body as Days;
+  return { date_from, date_to };
+};
+
 describe('a window of days', () => {
   const open = postgresWarehouses();
 
@@ -243,21 +252,38 @@ describe('a window of days', () => {
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
   });
 
-  it('that was not answered completely moves no watermark', async () => {
+  it.each([412, 422])('is requested again only for a part that is answered %i', async (status) => {
+    let refused: Days | undefined;
+    let isRepaired = false;
+    const isRefused = (body: unknown): boolean =>
+      !isRepaired &&
+      refused !== undefined &&
+      daysIn(body).date_from === refused.date_from &&
+      daysIn(body).date_to === refused.date_to;
     const scene = await sceneIn(await open(), {
       size: BUSY,
-      faults: [{ on: { nth: 3 }, do: { kind: 'status', status: 422 } }],
+      respond: ({ body }) => {
+        if (daysIn(body).date_to < '2026-02-10') refused ??= daysIn(body);
+        return isRefused(body) ? { status, body: '{"detail":"nothing here"}' } : undefined;
+      },
     });
-    const config = filings('window: { from: 2026-02-02, to: today }\n    accept: { rejects: 100% }');
+    const config = filings('window: { from: 2026-01-12, to: today }\n    accept: { rejects: 100% }');
 
-    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, state: 'partial', failed: 1 });
-    expect(await marks(scene)).toEqual([]);
+    expect(only(await scene.sync(config)).sent).toBeGreaterThan(5);
+    expect(await marks(scene)).toMatchObject([{ unread: [{ fields: refused }] }]);
     scene.arrived();
+    // Each run requests it, with the days that can be new.
     scene.clock.advance(DAY_MS);
     await scene.sync(config);
+    const again = scene.arrived().map(({ body }) => body);
+    expect(again.filter(isRefused)).toHaveLength(1);
+    expect(again.filter((body) => !isRefused(body) && daysIn(body).date_to < '2026-02-20')).toEqual([]);
 
-    expect(range(scene)).toBe('2026-02-02..2026-03-07');
-    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
+    isRepaired = true;
+    await scene.sync(config);
+
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-01-12', date_to: '2026-03-07' }));
+    expect((await marks(scene))[0]).not.toHaveProperty('unread');
   });
 
   it('whose items all lack a part of their key moves its watermark: they wait in quarantine', async () => {

@@ -36,4 +36,4 @@ export function marksText(syncs: readonly SyncMarks[], out: Channel): string {
 const rangeText = ({ from, to }: MarkRange): string => `${from ?? 'the beginning'} to ${to ?? 'now'}`;
 
 const nextText = ({ next, unreadable }: Mark): string =>
-  next ? rangeText(next) : unreadable > 0 ? 'unreadable slices only' : 'nothing';
+  next ? rangeText(next) : unreadable > 0 ? 'unread slices only' : 'nothing';

@@ -29,11 +29,11 @@ export interface Mark {
   readonly known: MarkRange | null;
   /** Receipt of the oldest answer behind it; null for a log, or without a watermark. */
   readonly asOf: string | null;
-  /** Slices in the range whose answers were unreadable; the next run requests them again. */
+  /** Slices in the range without a readable answer; the next run requests them again. */
   readonly unreadable: number;
   /** When the watermark was last reset; null if it never was. */
   readonly resetAt: string | null;
-  /** The range that the next run requests, apart from unreadable slices; null if it requests none. */
+  /** The range that the next run requests, apart from these slices; null if it requests none. */
   readonly next: MarkRange | null;
 }
 

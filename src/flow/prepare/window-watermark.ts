@@ -1,6 +1,6 @@
 /**
- * How far the window of an input is known, and which of its slices must be requested again because their answers were
- * unreadable.
+ * How far the window of an input is known, and which of its slices must be requested again, because they had no readable
+ * answer.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { taskOf } from '../../plan/plan.ts';
@@ -18,22 +18,22 @@ export interface WindowWatermark {
   readonly from: string;
   /** The last day that had ended when it was requested; all days from the first up to it are loaded. */
   readonly lastCompleteDay: string;
-  /** The last day that had ended, ignoring unreadable slices; absent if there are none. */
+  /** The last day that had ended, ignoring unread slices; absent if there are none. */
   readonly reached?: string;
   /** The last requested day. */
   readonly to: string;
   readonly asOf: string;
-  /** Slices whose answers were unreadable; absent if there are none. */
+  /** Slices without a readable answer; absent if there are none. */
   readonly unread?: readonly UnreadSlice[];
 }
 
-/** A slice of a window whose answer was unreadable. */
+/** A slice of a window whose answer was unreadable, 412 or another refusal, while other slices were read. */
 export interface UnreadSlice {
   /** The fields that narrow the input's question to this slice. */
   readonly fields: RequestBody;
   /** How many times the question was split to make it. */
   readonly depth: number;
-  /** Receipt of the answer, RFC 3339 with microseconds. */
+  /** Receipt of the answer, or when the request failed; RFC 3339 with microseconds. */
   readonly asOf: string;
 }
 

@@ -1,4 +1,4 @@
-/** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer or the gap of a walk. */
+/** Moves the watermarks of a sync as far as its run has read, never past a slice without a readable answer or the gap of a walk. */
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { addDays } from '../../day.ts';
@@ -33,7 +33,7 @@ export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promi
 /** The result of a run's requests for one input. */
 interface InputEnd {
   readonly input: RequestBody;
-  /** Each request was split, answered or unreadable. */
+  /** Some slice was read, and each other request was split or must be repeated. */
   readonly done: boolean;
   /** Receipt of the oldest answer; null if no request has an answer or all failed. */
   readonly as_of: string | null;
@@ -52,17 +52,21 @@ async function inputEnds(ops: Ops, runId: string, days: Days): Promise<readonly 
   const bounding = sql`case when r.body ->> ${days.to} >= to_char(${sentAt} at time zone ${days.timeZone}, 'YYYY-MM-DD')
     then ${sentAt} end`;
   // A fresh answer may turn out unreadable when it is loaded.
-  const isUnread = sql`(coalesce(a.unreadable, false) and (r.state in ('quarantined', 'fresh')
+  const isUnreadable = sql`(coalesce(a.unreadable, false) and (r.state in ('quarantined', 'fresh')
     or r.state = 'failed' and r.failure_class = ${UNREADABLE}))`;
-  const received = sql`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  const isRefused = sql`(r.state in ('missing', 'failed') or coalesce(a.status = 412, false))`;
+  // Items without a key stay in quarantine.
+  const isRead = sql`(r.state in ('loaded', 'empty', 'fresh', 'quarantined') and not ${isUnreadable} and not ${isRefused})`;
+  const isUnread = sql`(${isUnreadable} or ${isRefused})`;
+  const received = sql`to_char(coalesce(a.received_at, r.finished_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return ops
     .selectFrom('requests as r')
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
     .select([
       'r.input',
-      // An entity that is unknown today may exist tomorrow, with all its past. Items without a key stay in quarantine.
-      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread}
-        or (r.state in ('loaded', 'empty', 'fresh', 'quarantined') and a.status <> 412))`.as('done'),
+      // An entity that is unknown in every slice may exist tomorrow, with all its past.
+      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread} or ${isRead})
+        and (bool_or(${isRead}) or not bool_or(${isRefused}))`.as('done'),
       earliest(sql`a.received_at`).as('as_of'),
       earliest(bounding).as('sent_at'),
       sql<string[]>`array_agg(r.request_key)`.as('keys'),

@@ -55,7 +55,7 @@ async function recordFollowed(ops: Ops, { id }: ReadingRun): Promise<void> {
     .execute();
 }
 
-/** A failed part holds the watermark, so a later run of the input requests it again, perhaps with other days around it. */
+/** The watermark lists a failed part, so later runs of the input request it again, perhaps with other days around it. */
 async function clearRead(ops: Ops, run: ReadingRun): Promise<void> {
   const bounds = await ops
     .selectFrom('coverage')
