@@ -3315,7 +3315,7 @@ create view sluice."microblog_users_presence" (
   "_first_seen_at" timestamp with time zone,
   -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
   "_last_seen_at" timestamp with time zone,
-  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone. An alias or a URL that moved to another user proves nothing.
   "_missing_since" timestamp with time zone
 ) as
  WITH seen AS (
@@ -3332,7 +3332,7 @@ create view sluice."microblog_users_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'microblog.user'::text
@@ -3700,7 +3700,7 @@ create view sluice."photoshare_posts_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'photoshare.user.posts'::text
@@ -4149,7 +4149,7 @@ create view sluice."photoshare_users_presence" (
   "_first_seen_at" timestamp with time zone,
   -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
   "_last_seen_at" timestamp with time zone,
-  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone. An alias or a URL that moved to another user proves nothing.
   "_missing_since" timestamp with time zone
 ) as
  WITH seen AS (
@@ -4166,7 +4166,7 @@ create view sluice."photoshare_users_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
@@ -4431,7 +4431,7 @@ create view sluice."pronet_companies_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text])
@@ -4994,7 +4994,7 @@ create view sluice."pronet_groups_presence" (
   "_first_seen_at" timestamp with time zone,
   -- Receipt of the newest answer that contained it; for a row that no answer since the upgrade contained, the receipt of the answer that last changed it.
   "_last_seen_at" timestamp with time zone,
-  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.
+  -- Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone. An alias or a URL that moved to another group proves nothing.
   "_missing_since" timestamp with time zone
 ) as
  WITH seen AS (
@@ -5011,7 +5011,7 @@ create view sluice."pronet_groups_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'pronet.group'::text
@@ -5144,7 +5144,7 @@ create view sluice."pronet_industries_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.user.education'::text, 'pronet.group'::text])
@@ -5809,7 +5809,7 @@ create view sluice."pronet_posts_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'pronet.post.reposts'::text
@@ -6054,7 +6054,7 @@ create view sluice."pronet_user_educations_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'pronet.user.education'::text
@@ -6412,7 +6412,7 @@ create view sluice."pronet_users_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = ANY (ARRAY['pronet.post.reposts'::text, 'pronet.search.users'::text, 'pronet.group'::text])
@@ -6868,7 +6868,7 @@ create view sluice."sec_filings_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'sec.search.companies'::text
@@ -7887,7 +7887,7 @@ create view sluice."web_pages_presence" (
          SELECT l.key,
             l.last_seen_at,
             l.gone_at,
-            l.gone_at IS NULL AND q.was_complete
+            l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
           WHERE q.endpoint = 'webparser.parse'::text
@@ -8246,7 +8246,7 @@ create table sluice_ops."left_entities" (
   "last_seen_at" timestamp with time zone not null,
   -- First complete answer to the question after it; null if there is none, so that nothing is known.
   "gone_answer_id" bigint,
-  -- Receipt of this complete answer; null if there is none.
+  -- Receipt of this complete answer; null if there is none, or if the requested alias or URL may have moved to the entity in it.
   "gone_at" timestamp with time zone,
   constraint "left_entities_pkey" primary key ("request_key", "key")
 );

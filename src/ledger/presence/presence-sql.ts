@@ -3,13 +3,22 @@ import { hashesIn } from '../../warehouse/schema/entity-hash.ts';
 import { quoted } from '../../warehouse/sql/identifiers.ts';
 
 /**
- * The contents of answers, one row for each. Parameters, by answer: request key, endpoint, answer id, receipt, whether it
- * is complete, and the hashes of its entities in hex.
+ * The contents of answers, one row for each. Parameters, by answer: request key, endpoint, answer id, receipt, number of
+ * items, whether it is complete, whether the requested name can move, and the hashes of its entities in hex.
  */
 const NEW = `
-  select n.request_key, n.endpoint, n.answer_id, n.received_at, n.is_complete, decode(n.hex, 'hex') as keys
-  from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::boolean[], $6::text[])
-    as n(request_key, endpoint, answer_id, received_at, is_complete, hex)`;
+  select
+    n.request_key, n.endpoint, n.answer_id, n.received_at, n.received, n.is_complete, n.name_can_move,
+    decode(n.hex, 'hex') as keys
+  from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::bigint[], $6::boolean[], $7::boolean[], $8::text[])
+    as n(request_key, endpoint, answer_id, received_at, received, is_complete, name_can_move, hex)`;
+
+/**
+ * SQL for the receipt of a complete answer to the question of `k`, if an entity that it does not contain is gone; null
+ * if the name in the question may have moved to the entity that it contains.
+ */
+const goneAt = (answer: string): string =>
+  `case when not k.name_can_move or ${answer}.received = 0 then ${answer}.received_at end`;
 
 /**
  * SQL that records the contents of answers to new questions, and of newer answers with equal contents. It returns the
@@ -41,7 +50,7 @@ where request_key not in (select request_key from done)`;
  * the answers of all its requests, since an answer can serve several questions.
  */
 const firstCompleteAfter = (ops: string, question: string): string => `
-  select a.id, a.received_at
+  select a.id, a.received_at, a.received
   from ${quoted(ops)}.requests r
   join ${quoted(ops)}.answers a on a.id = r.answer_id
   where r.request_key = ${question}.request_key and a.id > ${question}.answer_id and a.loaded_at is not null
@@ -72,12 +81,12 @@ leaving as (
     (request_key, key, last_answer_id, last_seen_at, gone_answer_id, gone_at)
   select
     k.request_key, m.key, k.known_id, k.known_at,
-    case when k.is_complete then k.answer_id end, case when k.is_complete then k.received_at end
+    case when k.is_complete then k.answer_id end, case when k.is_complete then ${goneAt('k')} end
   from known k
   cross join lateral unnest(k.missed) as m(key)
   where k.answer_id > k.known_id
   union all
-  select k.request_key, a.key, k.answer_id, k.received_at, g.id, g.received_at
+  select k.request_key, a.key, k.answer_id, k.received_at, g.id, ${goneAt('g')}
   from known k
   cross join lateral unnest(k.added) as a(key)
   left join lateral (${firstCompleteAfter(ops, 'k')}) g on true
@@ -95,7 +104,7 @@ returning_entities as (
   where l.request_key = k.request_key and l.key = a.key and k.answer_id >= k.known_id
 ),
 proven as (
-  update ${quoted(ops)}.left_entities l set gone_answer_id = k.answer_id, gone_at = k.received_at
+  update ${quoted(ops)}.left_entities l set gone_answer_id = k.answer_id, gone_at = ${goneAt('k')}
   from known k
   where l.request_key = k.request_key and k.is_complete and not k.is_proven and l.last_answer_id < k.answer_id
     and (l.gone_answer_id is null or l.gone_answer_id > k.answer_id) and l.key <> all (k.added)

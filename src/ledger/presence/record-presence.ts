@@ -7,7 +7,8 @@ import { withoutRepeats } from '../../async/in-batches.ts';
 import type { SqlExecutor } from '../../load/sql/executor.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import { endpointNamed } from '../../service/catalog.ts';
-import { countOf } from '../../service/endpoint.ts';
+import { countOf, type Endpoint } from '../../service/endpoint.ts';
+import { requestedName } from '../../service/names/entity-name.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 import { hashOfEntity } from '../../warehouse/schema/entity-hash.ts';
@@ -46,7 +47,10 @@ export async function recordPresence(
 
 /** The record of one answer. */
 interface Contents extends Pick<StoredAnswer, 'id' | 'endpoint' | 'receivedAt' | 'requestKey'> {
+  /** The number of its items. */
+  readonly received: number;
   readonly isComplete: boolean;
+  readonly nameCanMove: boolean;
   /** The hashes of its entities in hex, in ascending order. */
   readonly hashes: string;
 }
@@ -60,11 +64,29 @@ function contentsOf({ answer: { id, endpoint, receivedAt }, identity, batch }: A
   }
   // An answer with as many items as requested may omit some, and so may one with rejected items.
   const isComplete = batch.rejects.length === 0 && batch.received < (countOf(request) ?? Infinity);
-  return { id, endpoint, receivedAt, requestKey, isComplete, hashes: [...hashes].toSorted().join('') };
+  const nameCanMove = canNameMove(endpointNamed(endpoint), request);
+  return {
+    id,
+    endpoint,
+    receivedAt,
+    requestKey,
+    received: batch.received,
+    isComplete,
+    nameCanMove,
+    hashes: [...hashes].toSorted().join(''),
+  };
+}
+
+/** True if the request names what it returns by an alias or a URL, which can move to another entity. */
+function canNameMove(endpoint: Endpoint | undefined, request: RequestBody): boolean {
+  const naming = endpoint?.naming;
+  if (!naming || naming.resource() !== endpoint.returns) return false;
+  const kind = requestedName(naming.kinds, String(request[naming.field])).fallback?.kind;
+  return kind !== 'id' && kind !== 'urn';
 }
 
 /** One array per parameter. */
 const parametersOf = (contents: readonly Contents[]): string[] =>
-  (['requestKey', 'endpoint', 'id', 'receivedAt', 'isComplete', 'hashes'] as const).map((name) =>
-    arrayLiteralOf(contents, (it) => it[name]),
+  (['requestKey', 'endpoint', 'id', 'receivedAt', 'received', 'isComplete', 'nameCanMove', 'hashes'] as const).map(
+    (name) => arrayLiteralOf(contents, (it) => it[name]),
   );

@@ -28,7 +28,11 @@ export const presenceTables = {
       gone_answer_id: nullable(
         bigint('First complete answer to the question after it; null if there is none, so that nothing is known.'),
       ),
-      gone_at: nullable(timestamp('Receipt of this complete answer; null if there is none.')),
+      gone_at: nullable(
+        timestamp(
+          'Receipt of this complete answer; null if there is none, or if the requested alias or URL may have moved to the entity in it.',
+        ),
+      ),
     },
     { key: ['request_key', 'key'] },
   ),

@@ -28,6 +28,7 @@ function presenceView(table: RootTable) {
     `greatest(${[...more, ...places.map((place) => `"${place}".${column}`)].join(', ')})`;
   const isHeld = places.map((place) => `coalesce("${place}".is_held, false)`).join(' or ');
   // Only an item can prove by its absence that it is gone: what an item contains may be a part, such as recent posts.
+  const { resource } = table;
   const isListed = places.includes('item');
   const missing = isListed
     ? `case when not (${isHeld}) and "item".gone_at > ${greatest('seen_at')} then ${greatest('gone_at')} end`
@@ -43,7 +44,7 @@ function presenceView(table: RootTable) {
       ),
       _missing_since: timestamp(
         isListed
-          ? 'Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.'
+          ? `Receipt of the complete answer that showed that it is gone: the question that returned it no longer does, and neither does any other. Null while it is there, and while nothing proves that it is gone.${resource.names ? ` An alias or a URL that moved to another ${resource.noun} proves nothing.` : ''}`
           : 'Always null: answers contain it only inside other entities, so its absence proves nothing.',
       ),
     },
@@ -59,7 +60,7 @@ function presenceView(table: RootTable) {
       cross join lateral generate_series(0, octet_length(c.keys) / ${HASH_BYTES} - 1) as i
       where q.endpoint in (${endpointsOf(table)})
       union all
-      select l.key, l.last_seen_at, l.gone_at, l.gone_at is null and q.was_complete
+      select l.key, l.last_seen_at, l.gone_at, l.gone_answer_id is null and q.was_complete
       from "left_entities" l join "question_contents" q on q.request_key = l.request_key
       where q.endpoint in (${endpointsOf(table)})
     ),
