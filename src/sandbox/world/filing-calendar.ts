@@ -17,8 +17,17 @@ export const FIRST_DAY = Date.UTC(2001, 0, 1) / DAY_MS;
 const COUNTED_TO = Date.UTC(2025, 11, 31) / DAY_MS;
 const LAST_DAY = Date.UTC(2045, 11, 31) / DAY_MS;
 
-/** Due dates of reports: on them, a single day may have more filings than one answer can hold. */
-const RUSH = new Set(['02-14', '03-01', '05-15', '08-14', '11-14']);
+/** Due dates of reports, as month and day: on them, a single day may have more filings than one answer can hold. */
+const DUE = [
+  [2, 14],
+  [3, 1],
+  [5, 15],
+  [8, 14],
+  [11, 14],
+] as const;
+const YEARS = Array.from({ length: 45 }, (_, at) => 2001 + at);
+/** Numbers of days: writing every day as text to compare it took three quarters of the time to create a world. */
+const RUSH = new Set(YEARS.flatMap((year) => DUE.map(([month, day]) => Date.UTC(year, month - 1, day) / DAY_MS)));
 const RUSH_WEIGHT = 14;
 
 export function filingCalendar(draw: Drawing, filings: number): FilingCalendar {
@@ -57,7 +66,7 @@ function weightOf(day: number, drawn: number): number {
   const weekday = (day + 4) % 7;
   if (weekday === 0 || weekday === 6) return 0;
   const growth = 1 + (day - FIRST_DAY) / (365 * 12);
-  const rush = RUSH.has(isoDay(day).slice(5)) ? RUSH_WEIGHT : 1;
+  const rush = RUSH.has(day) ? RUSH_WEIGHT : 1;
   return growth * rush * (0.6 + (drawn % 1000) / 1250);
 }
 
