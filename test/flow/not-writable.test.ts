@@ -1,6 +1,6 @@
 /** A database that accepts no writes: nothing is sent, and the exit code and the words say what to do. */
 import { describe, expect, it } from 'vitest';
-import { TransientError } from '../../src/errors.ts';
+import { TransientError, UsageError } from '../../src/errors.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { wireTo } from './postgres-wire.ts';
@@ -31,7 +31,7 @@ const healed = (warehouse: Warehouse, table: string): Promise<unknown> =>
 describe('a database that accepts no writes at the start', () => {
   const open = postgresWarehouses();
 
-  it('as it is read-only or a standby: nothing is sent, and the next run works', async () => {
+  it('as it is set to read-only: nothing is sent, and the next run works', async () => {
     const scene = await sceneIn(await open());
     const [row] = await select<{ name: string }>(scene.warehouse, 'select current_database() as name');
     const readOnly = (on: string) =>
@@ -46,7 +46,7 @@ describe('a database that accepts no writes at the start', () => {
       next: 'Try again when the database works. Stored answers are kept.',
     });
     expect(scene.arrived()).toEqual([]);
-    await expect(wireTo(scene.warehouse)).rejects.toThrow(TransientError);
+    await expect(wireTo(scene.warehouse)).rejects.toThrow(UsageError);
     await readOnly('off');
     cut();
     expect(await scene.sync(CONFIG, { warehouse })).toMatchObject({ exitCode: 0 });

@@ -298,16 +298,6 @@ describe('a warehouse on a server', () => {
     silent.close();
   });
 
-  it('that accepts no writes is refused for now', async () => {
-    const standby = await freshDatabase();
-    databases.push(standby);
-    await administer(`alter database ${new URL(standby.url).pathname.slice(1)} set default_transaction_read_only = on`);
-    await expect(open(standby.url)).rejects.toMatchObject({
-      exitCode: 5,
-      message: expect.stringContaining('accepts no writes'),
-    });
-  });
-
   it('that can’t hold every text is refused', async () => {
     const name = `${new URL(database.url).pathname.slice(1)}_ascii`;
     await administer(`create database ${name} encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`);

@@ -8,7 +8,8 @@ import { Kysely, sql } from 'kysely';
 import type { PoolConfig } from 'pg';
 import { memoize } from '../../async/memoize.ts';
 import type { Secret } from '../../config/values/secret.ts';
-import { HeldError, TransientError, UsageError } from '../../errors.ts';
+import { HeldError, UsageError } from '../../errors.ts';
+import { assertServer } from './assert-server.ts';
 import { type DatabaseClock, openDatabaseClock } from './clock.ts';
 import { makeFolders } from '../lock/folder.ts';
 import { operationsSchema } from '../sql/identifiers.ts';
@@ -84,7 +85,10 @@ export interface OpenEffects {
   readonly signal?: AbortSignal;
   /** The command of this process, for the message to another process that finds the folder in use. */
   readonly command?: string;
-  /** True if the caller only reads. Then the warehouse may be read through another process that owns the folder. */
+  /**
+   * True if the caller only reads. Then the warehouse may be read through another process that owns the folder, or with a
+   * role whose transactions are read-only.
+   */
   readonly isReadOnly?: boolean;
   /** Replaces the reading of the free disk space of an embedded warehouse. */
   readonly freeBytes?: (folder: string) => number;
@@ -92,8 +96,6 @@ export interface OpenEffects {
   readonly memory?: EmbeddedDatabase;
 }
 
-/** The oldest Postgres version that supports all statements. */
-const OLDEST_SERVER = 14;
 /** How long to wait for the folder: enough for a short command to end, and acceptable to a waiting user. */
 const WAIT_FOR_FOLDER_MS = 10_000;
 /** How often to look for an owner that serves readers. An owner serves them shortly after it opens the warehouse. */
@@ -127,7 +129,7 @@ async function openServer(url: string, names: SchemaNames, effects: OpenEffects)
   const close = memoize(() => db.destroy());
   let clock: DatabaseClock;
   try {
-    await refuseUnfit(db);
+    await assertServer(db, effects.isReadOnly === true);
     clock = await clockOf(db, effects);
   } catch (error) {
     await close();
@@ -146,29 +148,6 @@ const clockOf = (db: Kysely<OperationsTables>, effects: OpenEffects): Promise<Da
     }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(db);
     return new Date(rows[0]?.ms ?? Number.NaN);
   }, effects);
-
-async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
-  const { rows } = await sql<{ version: number; read_only: string; encoding: string }>`
-    select current_setting('server_version_num')::int / 10000 as version,
-      current_setting('transaction_read_only') as read_only,
-      current_setting('server_encoding') as encoding`.execute(db);
-  const { version = 0, read_only: readOnly, encoding } = rows[0] ?? {};
-  if (version < OLDEST_SERVER) {
-    throw new UsageError(`The database is Postgres ${version}; Sluice needs ${OLDEST_SERVER} or newer.`, {
-      next: 'Upgrade the server, or use another.',
-    });
-  }
-  if (encoding !== 'UTF8') {
-    throw new UsageError(`The database’s encoding is ${encoding}, which can’t store every text.`, {
-      next: 'Create one with encoding UTF8 (createdb --encoding UTF8 --template template0 NAME).',
-    });
-  }
-  if (readOnly === 'on') {
-    throw new TransientError('The database accepts no writes: it is a standby or set to read-only.', {
-      next: 'Set DATABASE_URL to the primary, or try again after the failover.',
-    });
-  }
-}
 
 async function openEmbedded(path: string, names: SchemaNames, effects: OpenEffects): Promise<Warehouse> {
   // Loaded only here, because a warehouse on a server does not need it.
