@@ -31,7 +31,8 @@ export async function withFlow<T>(
       formerSpools: [formerSpoolFolder(context)],
       ...(tracing && { beginSpan: tracing.beginSpan }),
     };
-    return withProgress(context, async (callbacks) => {
+    // Times of requests come from the clock of the warehouse.
+    return withProgress({ ...context, now: warehouse.clock.now }, async (callbacks) => {
       const result = await work(warehouse, { ...effects, ...callbacks });
       await tracing?.flush();
       return result;

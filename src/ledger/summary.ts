@@ -112,6 +112,12 @@ export interface Progress {
   readonly inFlight: number;
   /** When the oldest call in flight was sent. */
   readonly oldestSentAt: Date | undefined;
+  /** Requests that wait before they are sent again. */
+  readonly waiting: number;
+  /** When the first of them is sent again. */
+  readonly nextAttemptAt: Date | undefined;
+  /** The statuses of their last attempts, without those that got no answer. */
+  readonly waitStatuses: readonly number[];
 }
 
 /** A message of a run besides its counts. */

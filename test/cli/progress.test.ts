@@ -47,6 +47,9 @@ const progress = (done: number, more: Partial<Progress> = {}): Progress => ({
   points: 1,
   inFlight: 4,
   oldestSentAt: new Date(START_MS),
+  waiting: 0,
+  nextAttemptAt: undefined,
+  waitStatuses: [],
   ...more,
 });
 
@@ -59,6 +62,20 @@ describe('on a terminal', () => {
     expect(printed()).toEqual([
       'pages: 0 of 40 | 1,200 rows | 1 point | 4 in flight, oldest 0 ms',
       'pages: 10 of 40 | 1,200 rows | 1 point | 4 in flight, oldest 2 s | 6 s left',
+    ]);
+  });
+
+  it('says how many requests wait, for which statuses, and when the next one is sent again', () => {
+    const { teller, printed, pass } = started('live', 120);
+    const nextAttemptAt = new Date(START_MS + 280_000);
+    teller.update(
+      progress(0, { inFlight: 0, oldestSentAt: undefined, waiting: 2, nextAttemptAt, waitStatuses: [429] }),
+    );
+    pass(270_000);
+    teller.update(progress(0, { waiting: 1, nextAttemptAt }));
+    expect(printed()).toEqual([
+      'pages: 0 of 40 | 1,200 rows | 1 point | 0 in flight | 2 waiting (429), next in 4 min 40 s',
+      'pages: 0 of 40 | 1,200 rows | 1 point | 4 in flight, oldest 4 min 30 s | 1 waiting, next in 10 s',
     ]);
   });
 
@@ -135,7 +152,11 @@ describe('off a terminal', () => {
     const { teller, facts, channel, pass } = started('facts');
     pass(1_500);
     teller.update(progress(2));
-    expect(facts).toEqual([{ sync: 'pages', done: 2, total: 40, rows: 1200, points: 1, inFlight: 4, oldestMs: 1_500 }]);
+    const same = { sync: 'pages', done: 2, total: 40, rows: 1200, points: 1, inFlight: 4, oldestMs: 1_500 };
+    expect(facts).toEqual([{ ...same, waiting: 0 }]);
+    pass(6_000);
+    teller.update(progress(2, { waiting: 3, nextAttemptAt: new Date(START_MS + 8_000), waitStatuses: [429, 503] }));
+    expect(facts[1]).toEqual({ ...same, oldestMs: 7_500, waiting: 3, waitMs: 500, waitStatuses: [429, 503] });
     expect(channel.text()).toBe('');
   });
 

@@ -1,5 +1,6 @@
 /** What a run does with the answers and the silence of a failing service. */
 import { describe, expect, it } from 'vitest';
+import type { Progress } from '../../src/ledger/summary.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { requestedGroups, at, groups, GROUPS, paid } from './groups.ts';
@@ -22,6 +23,46 @@ describe('a failing service', () => {
     expect(Math.max(...scene.clock.slept)).toBeGreaterThanOrEqual(waitMs);
     expect(scene.sandbox.requests()).toHaveLength(4);
     expect(new Set(scene.sandbox.requests().map(({ xRequestId }) => xRequestId)).size).toBe(3);
+  });
+
+  it('answers 429 with a long Retry-After: the requests wait and are not in flight, and a line says so', async () => {
+    const refused = { kind: 'status', status: 429, headers: { 'retry-after': '280' } } as const;
+    const scene = await sceneIn(await open(), { faults: [1, 2, 3].map((nth) => at(nth, refused)) });
+    const duringWaits: Progress[] = [];
+    const sleep: typeof scene.clock.sleep = async (ms, ...others) => {
+      if (ms >= 280_000) duringWaits.push(...scene.progress.slice(-1));
+      await scene.clock.sleep(ms, ...others);
+    };
+
+    await scene.sync(GROUPS, { sleep });
+
+    expect(duringWaits).toHaveLength(3);
+    for (const it of duringWaits) expect(it).toMatchObject({ inFlight: 0, waiting: 1, waitStatuses: [429] });
+    expect(duringWaits[0]?.nextAttemptAt).toEqual(new Date('2026-03-06T15:04:40.500Z'));
+    expect(scene.progress.at(-1)).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect(scene.notices).toContainEqual({
+      level: 'info',
+      sync: 'groups',
+      message: 'pronet.group answered 429; the next attempt is in 281 s',
+    });
+  });
+
+  it('answers 429 to several requests at once: one line says that they wait', async () => {
+    const refused = { kind: 'status', status: 429, headers: { 'retry-after': '60' } } as const;
+    const scene = await sceneIn(await open(), { faults: [1, 2, 3].map((nth) => at(nth, refused)) });
+    let waiting = 0;
+    const everyoneWaits = Promise.withResolvers<void>();
+    const sleep: typeof scene.clock.sleep = async (ms, ...others) => {
+      if (ms < 60_000) return scene.clock.sleep(ms, ...others);
+      if ((waiting += 1) === 3) everyoneWaits.resolve();
+      await everyoneWaits.promise;
+    };
+
+    const run = only(await scene.sync(GROUPS.replace('in_flight: 1', 'in_flight: 3'), { sleep }));
+
+    expect(run).toMatchObject({ exitCode: 0, sent: 6, answers: 3 });
+    expect(Math.max(...scene.progress.map((it) => it.waiting))).toBe(3);
+    expect(scene.notices.filter(({ message }) => message.includes('answered 429'))).toHaveLength(1);
   });
 
   it('answers 500 once: the request is sent again, and both attempts count as paid', async () => {

@@ -100,23 +100,35 @@ export function timeLeftMs(
 /** The state of the work in one line. */
 function progressLine(reading: ProgressUpdate, leftMs: number | undefined, now: Date): string {
   const { sync, done, total, rows, points, inFlight, oldestSentAt } = reading;
+  const waits = waitText(reading, now);
   const age = oldestSentAt ? `, oldest ${duration(Math.max(0, now.getTime() - oldestSentAt.getTime()))}` : '';
   return [
     `${sync}: ${withThousands(done)} of ${withThousands(total)}`,
     ...(rows === undefined ? [] : [withNoun(rows, 'row')]),
     ...(points === undefined ? [] : [withNoun(points, 'point')]),
     ...(inFlight === undefined ? [] : [`${withThousands(inFlight)} in flight${age}`]),
+    ...(waits === undefined ? [] : [waits]),
     ...(leftMs === undefined ? [] : [`${duration(leftMs)} left`]),
   ].join(' | ');
 }
+
+/** The requests that wait for their next attempt, and why; undefined if there are none. */
+function waitText({ waiting, nextAttemptAt, waitStatuses = [] }: ProgressUpdate, now: Date): string | undefined {
+  if (waiting === undefined || nextAttemptAt === undefined) return undefined;
+  const statuses = waitStatuses.length === 0 ? '' : ` (${waitStatuses.join(', ')})`;
+  return `${withThousands(waiting)} waiting${statuses}, next in ${duration(leftUntil(nextAttemptAt, now))}`;
+}
+
+const leftUntil = (at: Date, now: Date): number => Math.max(0, at.getTime() - now.getTime());
 
 /** The fields of a line of the `facts` style. */
 type ProgressFacts = ReturnType<typeof factsOf>;
 
 function factsOf(reading: ProgressUpdate, leftMs: number | undefined, now: Date) {
-  const { oldestSentAt, ...rest } = reading;
+  const { oldestSentAt, nextAttemptAt, waitStatuses, ...rest } = reading;
   return {
     ...rest,
+    ...(nextAttemptAt && { waitMs: leftUntil(nextAttemptAt, now), waitStatuses }),
     ...(oldestSentAt && { oldestMs: now.getTime() - oldestSentAt.getTime() }),
     ...(leftMs !== undefined && { leftMs: Math.round(leftMs) }),
   };

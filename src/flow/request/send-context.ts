@@ -19,7 +19,10 @@ export interface SentRequest extends LedgerRequest {
 
 export interface SendContext
   extends Effects,
-    Pick<RunContext, 'client' | 'limiter' | 'meter' | 'lease' | 'onSent' | 'onLostAnswer' | 'checkpoint' | 'spans'> {
+    Pick<
+      RunContext,
+      'client' | 'limiter' | 'meter' | 'lease' | 'onSent' | 'onWait' | 'onLostAnswer' | 'checkpoint' | 'spans'
+    > {
   readonly endpoint: Endpoint;
   readonly policy: RetryPolicy;
   /** Earlier invocations that ended without an answer. */

@@ -50,6 +50,8 @@ export interface Invocation {
   readonly spools: Spools;
   /** Compares the clocks of process and database again; never rejects. It warns of a difference once. */
   readonly checkClock: () => Promise<void>;
+  /** The end of the last long wait that was reported, by the name of the endpoint. */
+  readonly waitReportedUntil: Map<string, Date>;
   readonly close: () => Promise<void>;
 }
 
@@ -92,6 +94,7 @@ export async function openInvocation(
     logPosition: openLogPosition(),
     inFlight,
     spools,
+    waitReportedUntil: new Map(),
     checkClock: () => warehouse.clock.check().then(warnOfClock, () => undefined),
     close: async () => {
       await client.close();

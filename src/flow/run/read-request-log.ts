@@ -132,6 +132,7 @@ async function readNow(
       maxPages,
       onPlanned: () => undefined,
       onSent: () => () => undefined,
+      onWait: () => () => undefined,
       onEnded: () => undefined,
       onLostAnswer: () => undefined,
     },

@@ -25,7 +25,7 @@ import type { Effects } from '../effects.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { RequestLogReader } from '../points/request-log-reader.ts';
-import type { RunContext } from './run-context.ts';
+import type { RetryWait, RunContext } from './run-context.ts';
 import type { LogReadContext } from './read-request-log.ts';
 import { TruePointsMeter } from '../points/points-meter.ts';
 import type { PointsMeter } from '../points/ticket.ts';
@@ -102,7 +102,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     spoolAnswer: spool && openSpoolWriter({ spool, onNotice }),
     resolveLost,
     mayBegin: requestLimit === undefined ? undefined : await openRequestLimit(ops, run.id, requestLimit, effects),
-    ...progressCallbacks(sync, await retryTransient(() => countByState(ops, run), effects), effects.onProgress),
+    ...progressCallbacks(invocation, definition, await retryTransient(() => countByState(ops, run), effects)),
   });
   return {
     settle: async (signal) => {
@@ -189,30 +189,63 @@ function surplusNotice(sync: string, { answer, receipt }: IngestResult): Notice 
     : undefined;
 }
 
+/** A longer wait is reported in a line of its own. */
+const LONG_WAIT_MS = 10_000;
+
+function waitNotice(sync: string, endpoint: string, { afterMs, status }: RetryWait): Notice {
+  const found = status === undefined ? 'did not answer' : `answered ${status}`;
+  return {
+    level: 'info',
+    sync,
+    message: `${endpoint} ${found}; the next attempt is in ${Math.round(afterMs / 1000)} s`,
+  };
+}
+
+function waitingOf(waits: ReadonlySet<RetryWait>): Pick<Progress, 'waiting' | 'nextAttemptAt' | 'waitStatuses'> {
+  const ends = [...waits].map(({ until }) => until.getTime());
+  return {
+    waiting: waits.size,
+    nextAttemptAt: ends.length === 0 ? undefined : new Date(Math.min(...ends)),
+    waitStatuses: [...new Set([...waits].flatMap(({ status }) => status ?? []))].toSorted((a, b) => a - b),
+  };
+}
+
 /**
  * Returns callbacks for the run's events that report progress after each. `counts` are the ledger's counts by state.
  */
 function progressCallbacks(
-  sync: string,
+  { effects: { onProgress, onNotice, now }, waitReportedUntil }: Invocation,
+  { name: sync, endpoint }: SyncDefinition,
   counts: Readonly<Record<string, number>>,
-  onProgress: (progress: Progress) => void,
 ) {
   const planned = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const state = { done: planned - (counts['planned'] ?? 0), total: planned, rows: 0, points: 0 };
   const inFlight = new Set<Date>();
+  const waits = new Set<RetryWait>();
   const report = (): void => {
     const [oldestSentAt] = inFlight;
-    onProgress({ sync, ...state, inFlight: inFlight.size, oldestSentAt });
+    onProgress({ sync, ...state, inFlight: inFlight.size, oldestSentAt, ...waitingOf(waits) });
+  };
+  const during = <T>(present: Set<T>, item: T): (() => void) => {
+    present.add(item);
+    report();
+    return () => {
+      present.delete(item);
+      report();
+    };
   };
   report();
   return {
     onPlanned: (requests: number): void => {
       state.total += requests;
     },
-    onSent: (sentAt: Date): (() => void) => {
-      inFlight.add(sentAt);
-      report();
-      return () => inFlight.delete(sentAt);
+    onSent: (sentAt: Date) => during(inFlight, sentAt),
+    onWait: (wait: RetryWait): (() => void) => {
+      if (wait.afterMs > LONG_WAIT_MS && now() >= (waitReportedUntil.get(endpoint.name) ?? new Date(0))) {
+        waitReportedUntil.set(endpoint.name, wait.until);
+        onNotice(waitNotice(sync, endpoint.name, wait));
+      }
+      return during(waits, wait);
     },
     onEnded: (rows: number, points: number): void => {
       state.done += 1;
