@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { sql } from 'kysely';
+import { type QueryExecutorProvider, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { inSnapshot } from '../../src/warehouse/connect/in-snapshot.ts';
@@ -89,6 +89,21 @@ describe('the settings of a role', () => {
     const { rows } = await readOnlyQuery(warehouse, `select '2026-03-04'::date as day, 0.1::float8 as share`);
     expect(rows).toEqual([{ day: '2026-03-04', share: 0.1 }]);
   });
+});
+
+it('the transaction_timeout of a role limits reads, and no transaction that writes', async () => {
+  const { db: owner } = await open(database.url);
+  const { rows: known } = await sql`select from pg_settings where name = 'transaction_timeout'`.execute(owner);
+  // Servers before Postgres 17 have no such setting.
+  const [ofRole, ofWrites] = known.length === 0 ? [null, null] : ['10min', '0'];
+  await set(ofRole === null ? {} : { transaction_timeout: ofRole });
+  const { db } = await open(url.href);
+  const timeout = async (of: QueryExecutorProvider): Promise<string | null | undefined> => {
+    const { rows } = await sql<{ timeout: string | null }>`
+      select current_setting('transaction_timeout', true) as timeout`.execute(of);
+    return rows[0]?.timeout;
+  };
+  expect([await timeout(db), await db.transaction().execute(timeout)]).toEqual([ofRole, ofWrites]);
 });
 
 /** How the message with the number of the server's process begins. */

@@ -1,6 +1,7 @@
 /** What users read of an error of the database. */
 import { expect, it } from 'vitest';
 import { EXIT, HeldError, TransientError } from '../../src/errors.ts';
+import { toQueryError } from '../../src/warehouse/connect/query-error.ts';
 import { toUserError } from '../../src/warehouse/connect/retry-transient.ts';
 
 /** The error of work in a scope whose clean-up fails too. */
@@ -13,6 +14,15 @@ async function failingTwice(first: Error, then: Error): Promise<unknown> {
     return error;
   }
 }
+
+it('an end of the session by transaction_timeout names the setting', () => {
+  const ended = Object.assign(new Error('terminating connection due to transaction timeout'), { code: '25P04' });
+  for (const error of [toUserError(ended), toQueryError(ended, {})])
+    expect(error).toMatchObject({
+      exitCode: 5,
+      next: expect.stringContaining('Raise transaction_timeout of the role'),
+    });
+});
 
 it('an error that a failing clean-up follows is the reason that the user reads', async () => {
   const lost = Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });

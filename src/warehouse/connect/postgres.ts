@@ -11,7 +11,7 @@ import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig 
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
 import { PooledDialect } from './dialect.ts';
-import { BEGIN_WRITING } from './idle-limit.ts';
+import { beginWriting, TRANSACTION_TIMEOUT } from './idle-limit.ts';
 import { PLANNED_ONCE } from '../sql/compile-once.ts';
 import { copy, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
@@ -58,7 +58,7 @@ export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
   const plans: Plans = { areKept: false };
-  const { pool, settings } = await connectSecured(address, plans, SESSION_SETTINGS)
+  const { pool, begin, settings } = await connectSecured(address, plans, SESSION_SETTINGS)
     .catch((error: unknown) => {
       // A pooler that cannot keep a setting for a client.
       if (errorCode(error) !== SQL_STATE.protocolViolation) throw error;
@@ -68,29 +68,35 @@ export async function openPool(url: string): Promise<OpenPool> {
       throw connectError(error, place);
     });
   const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
-  return { dialect: new PooledDialect(pool, BEGIN_WRITING), session, place, settings };
+  return { dialect: new PooledDialect(pool, begin), session, place, settings };
 }
 
 type Settings = Readonly<Record<string, string>>;
+
+/** A pool with its first connection, and the text with which its server begins a transaction that writes. */
+interface Connected {
+  readonly pool: Pool;
+  readonly begin: string;
+}
 
 /** Connects with the first security setting of the address that the server accepts. */
 async function connectSecured(
   address: Address,
   plans: Plans,
   startup: Settings,
-): Promise<{ readonly pool: Pool; readonly settings: PoolConfig }> {
+): Promise<Connected & { readonly settings: PoolConfig }> {
   const [first = false, other] = address.tls;
   const settings = poolConfig(address, first, plans, startup);
   try {
-    return { pool: await connect(settings, plans), settings };
+    return { ...(await connect(settings, plans)), settings };
   } catch (error) {
     if (other === undefined || !wantsOtherSecurity(error)) throw error;
     const otherSettings = poolConfig(address, other, plans, startup);
-    const pool = await connect(otherSettings, plans).catch((second: unknown) => {
+    const connected = await connect(otherSettings, plans).catch((second: unknown) => {
       // The first error shows the cause, a refused login. The missing TLS support is not the cause.
       throw speaksNoTls(second) ? error : second;
     });
-    return { pool, settings: otherSettings };
+    return { ...connected, settings: otherSettings };
   }
 }
 
@@ -100,7 +106,7 @@ const speaksNoTls = (error: unknown): boolean => /does not support SSL/i.test((e
 const wantsOtherSecurity = (error: unknown): boolean =>
   (errorCode(error) === SQL_STATE.invalidAuthorization && !isAboutRole(error)) || speaksNoTls(error);
 
-async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
+async function connect(settings: PoolConfig, plans: Plans): Promise<Connected> {
   const pool = new RetryingPool({ ...settings, connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS });
   // Without these listeners, a connection that is lost while idle would end the process. The next statement on the
   // connection fails or gets another connection.
@@ -111,11 +117,13 @@ async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
     try {
       plans.areKept = await isDirect(client);
       if (!plans.areKept) await assertTransactions(client);
-      assertSettings((await client.query<{ name: string; setting: string }>(SETTINGS_QUERY, [settingNames()])).rows);
+      const names = settingNames(TRANSACTION_TIMEOUT);
+      const { rows } = await client.query<{ name: string; setting: string }>(SETTINGS_QUERY, [names]);
+      assertSettings(rows);
+      return { pool, begin: beginWriting(rows.some(({ name }) => name === TRANSACTION_TIMEOUT)) };
     } finally {
       client.release();
     }
-    return pool;
   } catch (error) {
     await pool.end();
     throw error;

@@ -1,7 +1,7 @@
 /** Turns errors of a user's statement into errors that the user can act on. */
 import { SluiceError, TransientError, UsageError } from '../../errors.ts';
 import { errorCode } from '../sql/errors.ts';
-import { isOfDatabase } from './retry-transient.ts';
+import { isOfDatabase, RAISE_TIMEOUT } from './retry-transient.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
 
 const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
@@ -45,7 +45,7 @@ export function toQueryError(error: unknown, { timeoutMs }: { readonly timeoutMs
   }
   const detail = code === undefined ? message : `${message} (${code})`;
   return new TransientError(`The database could not run the query: ${detail}.`, {
-    next: 'Try again.',
+    next: code === SQL_STATE.transactionTimeout ? RAISE_TIMEOUT : 'Try again.',
     cause: error,
   });
 }

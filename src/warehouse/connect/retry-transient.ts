@@ -101,6 +101,9 @@ export const isOfDatabase = (error: unknown): boolean =>
 /** A schema, table, column or key that is missing. */
 const OTHER_TABLES = /^(?:3F000|42P01|42703|42P10)$/;
 
+/** The next step if the server ended the session because of that setting. */
+export const RAISE_TIMEOUT = 'Raise transaction_timeout of the role with ALTER ROLE, or remove it.';
+
 /** A database error as an error that the user can act on. Any other error is returned unchanged. */
 export function toUserError(error: unknown): unknown {
   // The clean-up after an error may fail for the same reason, so the first error is the one to report.
@@ -119,6 +122,6 @@ export function toUserError(error: unknown): unknown {
     return new SchemaError(mismatch, { next, cause: error });
   }
   if (!isOfDatabase(error)) return error;
-  const next = 'Try again when the database works. Stored answers are kept.';
+  const next = `${code === SQL_STATE.transactionTimeout ? RAISE_TIMEOUT : 'Try again when the database works.'} Stored answers are kept.`;
   return new TransientError(message, { next, cause: error });
 }

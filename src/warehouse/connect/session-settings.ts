@@ -28,8 +28,11 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 /** Reads the current settings, one row for each. */
 export const SETTINGS_QUERY = 'select name, setting from pg_settings where lower(name) = any($1)';
 
-/** The parameter of `SETTINGS_QUERY`. */
-export const settingNames = (): string[] => Object.keys(SESSION_SETTINGS).map((name) => name.toLowerCase());
+/** The parameter of `SETTINGS_QUERY`: the settings above, and others whose existence matters. */
+export const settingNames = (...others: string[]): string[] => [
+  ...Object.keys(SESSION_SETTINGS).map((name) => name.toLowerCase()),
+  ...others,
+];
 
 /** Throws a UsageError if a setting does not have the required value, because a pooler ignored or refused it. */
 export function assertSettings(rows: readonly { readonly name: string; readonly setting: string }[]): void {

@@ -5,6 +5,7 @@ export const SQL_STATE = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
   readOnlyTransaction: '25006',
+  transactionTimeout: '25P04',
   invalidAuthorization: '28000',
   invalidPassword: '28P01',
   dependentObjectsStillExist: '2BP01',
