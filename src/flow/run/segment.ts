@@ -201,11 +201,15 @@ function waitNotice(sync: string, endpoint: string, { afterMs, status }: RetryWa
   };
 }
 
-function waitingOf(waits: ReadonlySet<RetryWait>): Pick<Progress, 'waiting' | 'nextAttemptAt' | 'waitStatuses'> {
-  const ends = [...waits].map(({ until }) => until.getTime());
+type Waiting = Pick<Progress, 'waiting' | 'nextAttemptAt' | 'waitStatuses'>;
+
+const NONE_WAITS: Waiting = { waiting: 0, nextAttemptAt: undefined, waitStatuses: [] };
+
+function waitingOf(waits: ReadonlySet<RetryWait>): Waiting {
+  if (waits.size === 0) return NONE_WAITS;
   return {
     waiting: waits.size,
-    nextAttemptAt: ends.length === 0 ? undefined : new Date(Math.min(...ends)),
+    nextAttemptAt: new Date(Math.min(...[...waits].map(({ until }) => until.getTime()))),
     waitStatuses: [...new Set([...waits].flatMap(({ status }) => status ?? []))].toSorted((a, b) => a - b),
   };
 }
