@@ -47,7 +47,7 @@ export async function exportToFolder(
         onTable?.(name, files.length + 1, tables.length);
         const file = fileOf(name, request.format);
         const rows = new CountedRows(stream(statement), signal);
-        const bytes = await write(file, encode(rows));
+        const bytes = await write(file, encode(rows, name));
         files.push({ table: name, path: join(folder, file), rows: rows.count, bytes });
       }
       return files;
@@ -67,8 +67,8 @@ export async function exportToStream(
 ): Promise<void> {
   const encode = await encoderOf(request.format);
   await atOneMoment(warehouse, request, signal, async (tables, stream) => {
-    for (const { statement } of tables) {
-      for await (const piece of encode(new CountedRows(stream(statement), signal)))
+    for (const { name, statement } of tables) {
+      for await (const piece of encode(new CountedRows(stream(statement), signal), name))
         if (!(await write(String(piece)))) return;
     }
   });

@@ -81,8 +81,8 @@ const KINDS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [TYPE.JSONB, JSON_TEXT],
 ]);
 
-/** The Parquet column for a column of a result. */
-export function parquetColumn({ name, oid }: TextResult['fields'][number]): ParquetColumn {
+/** The Parquet column for a column of a result. Errors name the table. */
+export function parquetColumn(table: string, { name, oid }: TextResult['fields'][number]): ParquetColumn {
   const kind = KINDS.get(oid) ?? { element: TEXT, read: (text: string) => textOf(text, oid) };
   const element: SchemaElement = { name, ...kind.element, repetition_type: 'OPTIONAL' };
   const isJson = kind === JSON_TEXT;
@@ -96,7 +96,7 @@ export function parquetColumn({ name, oid }: TextResult['fields'][number]): Parq
         return kind.read(text);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
-        throw new UsageError(`export: ${name} contains ${text}, which a Parquet file cannot represent.`, {
+        throw new UsageError(`export: ${table}.${name} contains ${text}, which a Parquet file cannot represent.`, {
           next: 'Export the table as csv or jsonl.',
           cause: error,
         });

@@ -12,11 +12,14 @@ const GROUP_VALUES = 2 ** 20;
 const GROUP_CHARACTERS = 16 * 2 ** 20;
 
 /** A Parquet file, compressed with Snappy. A piece is valid only until the next one is taken. */
-export async function* toParquet(parts: AsyncIterable<TextResult>): AsyncGenerator<Uint8Array, void> {
+export async function* toParquet(parts: AsyncIterable<TextResult>, table: string): AsyncGenerator<Uint8Array, void> {
   const bytes = new ByteWriter();
   let file: ParquetFile | undefined;
   for await (const { fields, rows } of parts) {
-    file ??= new ParquetFile(bytes, fields.map(parquetColumn));
+    file ??= new ParquetFile(
+      bytes,
+      fields.map((it) => parquetColumn(table, it)),
+    );
     for (const row of rows) file.add(row);
     if (!file.isGroupFull()) continue;
     await file.endGroup();

@@ -164,7 +164,9 @@ eachWarehouse('an exported file', (open) => {
       await sql`create view sluice.endless as select ${sql.raw(value)} as "until"`.execute(warehouse.db);
       const refused = exported('endless', 'parquet');
       await expect(refused).rejects.toThrow(UsageError);
-      await expect(refused).rejects.toThrow(/until contains -?infinity, which a Parquet file cannot represent/);
+      await expect(refused).rejects.toThrow(
+        /^export: endless\.until contains -?infinity, which a Parquet file cannot represent/,
+      );
       expect(await readFile(await exported('endless', 'csv'), 'utf8')).toMatch(/^until\n-?infinity\n$/);
       await sql`drop view sluice.endless`.execute(warehouse.db);
     },
