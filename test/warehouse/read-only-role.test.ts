@@ -101,6 +101,21 @@ describe('a read-only setting', () => {
     await expect(open(url)).rejects.toMatchObject({ exitCode: 2, next });
   });
 
+  it('in the configuration of the server may end by itself, so the command may be repeated', async () => {
+    // A view of this name before that of the catalog makes the setting look like one of the server.
+    await execute(
+      database.url,
+      `create view public.pg_settings as select name, setting, 'configuration file' as source from pg_catalog.pg_settings`,
+    );
+    await administer(`alter database ${name} set search_path = public, pg_catalog`);
+    await administer(`alter database ${name} set ${ON}`);
+    await expect(open(roleUrl)).rejects.toMatchObject({
+      exitCode: 5,
+      message: expect.stringContaining('in the configuration of the server') as string,
+    });
+    await execute(database.url, 'set transaction_read_only = off; drop view public.pg_settings');
+  });
+
   it('on a standby is not the cause, and readers wait for the failover too', async () => {
     // A function of this name before that of the catalog makes the primary look like a standby.
     await execute(database.url, `create function public.pg_is_in_recovery() returns boolean language sql return true`);

@@ -38,15 +38,22 @@ async function assertWritable(db: QueryExecutorProvider, isReadOnly: boolean): P
     });
   }
   if (isReadOnly) return;
+  const reset = resetOf(found);
+  // Some providers configure the server so for a while, for example while its disk is full.
+  if (reset === undefined) {
+    throw new TransientError(`The database accepts no writes: ${SETTING} is on in the configuration of the server.`, {
+      next: 'Try again when the server accepts writes, or set the setting to off.',
+    });
+  }
   throw new UsageError(`The database accepts no writes from ${found.role}: ${SETTING} is on.`, {
-    next: `${resetOf(found)}, or set DATABASE_URL to a role that may write.`,
+    next: `${reset}, or set DATABASE_URL to a role that may write.`,
   });
 }
 
 const SETTING = 'default_transaction_read_only';
 
-/** How to remove the setting, by where the server says that it comes from. */
-function resetOf({ source, role, database }: { source: string; role: string; database: string }): string {
+/** How to remove the setting, by where the server says that it comes from; undefined for its configuration. */
+function resetOf({ source, role, database }: { source: string; role: string; database: string }): string | undefined {
   const altered: Readonly<Record<string, string>> = {
     user: `ROLE ${role}`,
     database: `DATABASE ${database}`,
@@ -55,7 +62,5 @@ function resetOf({ source, role, database }: { source: string; role: string; dat
   };
   const target = altered[source];
   if (target !== undefined) return `Run ALTER ${target} RESET ${SETTING}`;
-  return source === 'client'
-    ? `Remove ${SETTING} from the options in DATABASE_URL or PGOPTIONS`
-    : `Set ${SETTING} to off in the configuration of the server`;
+  return source === 'client' ? `Remove ${SETTING} from the options in DATABASE_URL or PGOPTIONS` : undefined;
 }
