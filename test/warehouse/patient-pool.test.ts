@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { inLongTransaction } from '../../src/warehouse/connect/long-work.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { execute, freshDatabase } from '../support/database.ts';
 import { runQuickstart } from '../support/quickstart.ts';
@@ -59,8 +60,33 @@ it('a process without a connection of its own gets an error that says so', async
   await expect(open()).rejects.toMatchObject({ exitCode: 5, message: 'The database has no connection left.' });
 });
 
-it('a run uses the connections that it gets', async () => {
-  const { open } = await limitedTo(2);
+it.each([
+  { most: 1, atOnce: 1 },
+  { most: 3, atOnce: 1 },
+  { most: 5, atOnce: 2 },
+  { most: 20, atOnce: 4 },
+])('of $most connections, long work has $atOnce', async ({ most, atOnce }) => {
+  const { open } = await limitedTo(most);
+  const warehouse = await open();
+  const short = (): Promise<unknown> => sql`select pg_sleep(0.02)`.execute(warehouse.db);
+  // The pool finds the limit.
+  await Promise.all(Array.from({ length: 12 }, short));
+
+  let running = 0;
+  const counts: number[] = [];
+  const long = (): Promise<unknown> =>
+    inLongTransaction(warehouse, async (tx) => {
+      counts.push((running += 1));
+      await sql`select pg_sleep(0.02)`.execute(tx);
+      running -= 1;
+    });
+  await Promise.all(Array.from({ length: 12 }, () => [long(), short()]).flat());
+  expect(counts).toHaveLength(12);
+  expect(Math.max(...counts)).toBe(atOnce);
+});
+
+it.each([1, 2])('a run uses %i connections if it gets no more', async (most) => {
+  const { open } = await limitedTo(most);
   const warehouse = await open();
   await ensureSchema(warehouse);
   const { exitCode, syncs } = await runQuickstart(warehouse);

@@ -4,6 +4,7 @@
  */
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { runLong } from '../../warehouse/connect/long-work.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type RetryEffects, retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { ChangeTable, ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
@@ -124,11 +125,8 @@ async function fillTable(
   do {
     if (signal?.aborted === true) return undefined;
     const from = after;
-    const chunk = await retryTransaction(
-      warehouse.db,
-      (tx) => fillChunk(sqlExecutorOn(tx, warehouse.schema), root, lists, from),
-      effects,
-    );
+    const fillNext = (tx: Warehouse['db']) => fillChunk(sqlExecutorOn(tx, warehouse.schema), root, lists, from);
+    const chunk = await runLong(warehouse, () => retryTransaction(warehouse.db, fillNext, effects));
     for (const [column, rows] of chunk.counts) counts.set(column, (counts.get(column) ?? 0) + rows);
     after = chunk.last;
   } while (after);
@@ -147,11 +145,8 @@ async function fillLog(
   do {
     if (signal?.aborted === true) return false;
     const from = after;
-    after = await retryTransaction(
-      warehouse.db,
-      (tx) => fillLogChunk(sqlExecutorOn(tx, warehouse.schema), log, fields, from),
-      effects,
-    );
+    const fillNext = (tx: Warehouse['db']) => fillLogChunk(sqlExecutorOn(tx, warehouse.schema), log, fields, from);
+    after = await runLong(warehouse, () => retryTransaction(warehouse.db, fillNext, effects));
   } while (after);
   return true;
 }

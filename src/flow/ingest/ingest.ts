@@ -17,6 +17,7 @@ import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts
 import { readAnswer, readAnswers, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import { faultOf } from './answer-fault.ts';
@@ -196,7 +197,7 @@ async function commit(
   options: IngestOptions,
 ): Promise<IngestResult[]> {
   const { purpose } = options;
-  const committed = await warehouse.db.transaction().execute(async (tx) => {
+  const committed = await inLongTransaction(warehouse, async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.leases) await assertLeases(ops, options.leases);
     const executor = sqlExecutorOn(tx, purpose.kind === 'copy' ? purpose.schema : warehouse.schema);

@@ -27,6 +27,7 @@ import {
   readLogPages,
 } from '../run/read-request-log.ts';
 import type { RunStop } from '../run/stop-controller.ts';
+import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The outcome of a read, and the change of the points of all log reads, by their charges or the price list. */
@@ -195,7 +196,7 @@ export class RequestLogReader {
     const { warehouse, run } = this.#context;
     if (this.#reads.length === 0 && !run.continued) return;
     await this.#retry(() => settleCharged(warehouse, run));
-    await this.#retry(() => warehouse.db.transaction().execute((db) => deleteReadRows(this.#context, db)));
+    await this.#retry(() => inLongTransaction(warehouse, (db) => deleteReadRows(this.#context, db)));
   }
 
   async #readPages(bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal): Promise<LogRead> {

@@ -23,6 +23,7 @@ import type { Effects } from '../effects.ts';
 import { executeRun } from './execute.ts';
 import type { RunContext } from './run-context.ts';
 import type { RunStop } from './stop-controller.ts';
+import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
 import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A time range by the service's clock. */
@@ -257,7 +258,7 @@ async function begin(
   const now = context.now();
   await abandonLogRead(warehouse, definition.name, { lease, newId: context.newId, now });
   const tasks = bodies.map((body) => taskOf(definition, body, {}, 0));
-  return warehouse.db.transaction().execute(async (tx) => {
+  return inLongTransaction(warehouse, async (tx) => {
     const database = { db: tx, ops: warehouse.ops };
     await waitForDeletions(database);
     const ops = operationsOf(database);

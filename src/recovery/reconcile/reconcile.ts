@@ -6,6 +6,7 @@ import { DAY_MS } from '../../day.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
 import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/failures/lost-answers.ts';
 import { assessLosses } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
@@ -46,7 +47,7 @@ const MOST_DOUBTS = 1000;
  */
 export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledLostAnswer[]> {
   const { since, lostAttempts, now, inOrder, onCommit } = options;
-  return warehouse.db.transaction().execute(async (db) => {
+  return inLongTransaction(warehouse, async (db) => {
     const database = { db, schema: warehouse.schema, ops: warehouse.ops };
     const ops = operationsOf(database);
     await sql`select pg_advisory_xact_lock(hashtext(${`${warehouse.ops}.request_cost_matches`}))`.execute(db);

@@ -1,6 +1,7 @@
 /** Updates planner statistics, and reclaims dead rows where the database has no autovacuum. */
 import { sql } from 'kysely';
 import type { Warehouse } from './connect.ts';
+import { runLong } from './long-work.ts';
 
 /** A table of one of the two schemas. */
 export interface TableRef {
@@ -8,7 +9,7 @@ export interface TableRef {
   readonly table: string;
 }
 
-type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db'>;
+type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'longWork'>;
 
 const schemaOf = ({ schema, ops }: Target, { area }: TableRef): string => (area === 'analyst' ? schema : ops);
 
@@ -59,7 +60,7 @@ export async function analyzeTables(
   const work = async (): Promise<void> => {
     for (const name of remaining) {
       signal?.throwIfAborted();
-      await sql`${verb} ${name}`.execute(warehouse.db);
+      await runLong(warehouse, () => sql`${verb} ${name}`.execute(warehouse.db));
     }
   };
   // Two statements overlap: one reads a table while the other computes. If one loop throws, the other still finishes.

@@ -5,6 +5,7 @@
 import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Kysely, sql } from 'kysely';
+import type { LimitFunction } from 'p-limit';
 import type { PoolConfig } from 'pg';
 import { memoize } from '../../async/memoize.ts';
 import type { Secret } from '../../config/values/secret.ts';
@@ -38,6 +39,11 @@ export interface Warehouse {
   readonly db: Kysely<OperationsTables>;
   /** Runs statements of users. Call it through `query.ts`. */
   readonly session: TextSession;
+  /**
+   * Limits work that may hold a connection for long, so that short statements always get one. Call it through
+   * `runLong`. Absent if the warehouse has one connection.
+   */
+  readonly longWork?: LimitFunction;
   /**
    * Access for a library that runs its own statements, such as the job queue. Absent if another process owns the
    * warehouse.
@@ -124,7 +130,7 @@ export async function openWarehouse(settings: OpenSettings, effects: OpenEffects
 export type SchemaNames = Pick<Warehouse, 'schema' | 'ops'>;
 
 async function openServer(url: string, names: SchemaNames, effects: OpenEffects): Promise<Warehouse> {
-  const { dialect, session, place, settings } = await openPool(url);
+  const { dialect, session, longWork, place: server, settings } = await openPool(url);
   const db = new Kysely<OperationsTables>({ dialect });
   const close = memoize(() => db.destroy());
   let clock: DatabaseClock;
@@ -137,7 +143,8 @@ async function openServer(url: string, names: SchemaNames, effects: OpenEffects)
   }
   // A function, so that printing a warehouse does not print its password.
   const driver = { kind: 'pool', settings: () => settings } as const;
-  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, clock, close };
+  const place = `${server.database} on ${server.host}`;
+  return { kind: 'postgres', ...names, place, db, session, longWork, driver, clock, close };
 }
 
 const clockOf = (db: Kysely<OperationsTables>, effects: OpenEffects): Promise<DatabaseClock> =>

@@ -7,7 +7,8 @@ import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Dialect } from 'kysely';
-import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, type PoolClient, type PoolConfig } from 'pg';
+import type { LimitFunction } from 'p-limit';
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
 import { PooledDialect } from './dialect.ts';
@@ -22,7 +23,7 @@ import { parserFor } from '../sql/values.ts';
 import { SQL_STATE } from '../sql/sql-states.ts';
 
 /**
- * Enough for a load, its ledger and a few readers. The requests of a run wait for the service, not for the database.
+ * Enough for a few loads, the ledger and a few readers. The requests of a run wait for the service, not for the database.
  */
 const MOST_CONNECTIONS = 7;
 /**
@@ -45,6 +46,7 @@ interface Plans {
 export interface OpenPool {
   readonly dialect: Dialect;
   readonly session: TextSession;
+  readonly longWork: LimitFunction;
   readonly place: ServerAddress;
   /** The settings that worked, for another pool. */
   readonly settings: PoolConfig;
@@ -67,15 +69,17 @@ export async function openPool(url: string): Promise<OpenPool> {
     .catch((error: unknown) => {
       throw connectError(error, place);
     });
-  const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
-  return { dialect: new PooledDialect(pool, begin), session, place, settings };
+  const inSession = sessionOfPool(pool, (client) => cancelStatement(client, settings));
+  const { longWork } = pool;
+  const session: TextSession = (work, signal) => longWork(() => inSession(work, signal));
+  return { dialect: new PooledDialect(pool, begin), session, longWork, place, settings };
 }
 
 type Settings = Readonly<Record<string, string>>;
 
 /** A pool with its first connection, and the text with which its server begins a transaction that writes. */
 interface Connected {
-  readonly pool: Pool;
+  readonly pool: RetryingPool;
   readonly begin: string;
 }
 
