@@ -149,9 +149,9 @@ export class TruePointsMeter implements PointsMeter {
     await budget.add(found?.points ?? 0);
     // No call of this run has reserved points yet.
     await budget.addEarlier(found?.excess ?? 0, inheritedLease);
-    this.#prices = await logReader.prices();
-    if (!found) return;
-    await this.#learnBalance();
+    // The log was read to settle the lost calls of the run, and may show a price that has risen.
+    if (found || !this.#isProbing()) this.#prices = await logReader.prices();
+    if (found) await this.#learnBalance();
   }
 
   /** The reason why nothing may be bought now, if a balance must be kept. */
