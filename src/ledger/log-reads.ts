@@ -52,26 +52,29 @@ export async function logReadStart(ops: Ops, runId: string): Promise<Date | unde
   return row.at ?? undefined;
 }
 
-/**
- * A query for the ids of other syncs' log reads, while no sync reads the log itself, or none did until an instant. Their
- * few ranges must not pass for the complete spending.
- */
-const standaloneLogReads = (ops: Ops, until?: Date) =>
+/** A query for the ids of log reads of other syncs, as `n`. */
+const logReads = (ops: Ops) =>
   ops
     .selectFrom('runs as n')
     .select('n.id')
     .where('n.endpoint', '=', LOG_ENDPOINT)
-    .where(sql<boolean>`strpos(n.sync, ${SEPARATOR}) > 0`)
-    .where((eb) =>
-      notExists(
-        eb
-          .selectFrom('runs as o')
-          .select('o.id')
-          .where('o.endpoint', '=', LOG_ENDPOINT)
-          .where(sql<boolean>`strpos(o.sync, ${SEPARATOR}) = 0`)
-          .$if(until !== undefined, (all) => all.where('o.started_at', '<=', until as Date)),
-      ),
-    );
+    .where(sql<boolean>`strpos(n.sync, ${SEPARATOR}) > 0`);
+
+/**
+ * A query for these reads while no sync reads the log itself, or none did until an instant. Their few ranges must not pass
+ * for the complete spending.
+ */
+const standaloneLogReads = (ops: Ops, until?: Date) =>
+  logReads(ops).where((eb) =>
+    notExists(
+      eb
+        .selectFrom('runs as o')
+        .select('o.id')
+        .where('o.endpoint', '=', LOG_ENDPOINT)
+        .where(sql<boolean>`strpos(o.sync, ${SEPARATOR}) = 0`)
+        .$if(until !== undefined, (all) => all.where('o.started_at', '<=', until as Date)),
+    ),
+  );
 
 /**
  * A query for those of these reads whose rows a sync may delete: its own, and those of syncs that no process runs. A
@@ -105,17 +108,9 @@ const DELETIONS = { sync: logReadName(''), name: 'deleted' };
  */
 export const deletedLogReads = (ops: Ops, until?: Date) =>
   standaloneLogReads(ops, until).union(
-    ops
-      .selectFrom('runs as n')
-      .innerJoin('marks as d', (on) =>
-        on
-          .on('d.sync', '=', DELETIONS.sync)
-          .on('d.name', '=', DELETIONS.name)
-          .on(sql`d.value::bigint`, '>=', sql`n.id`),
-      )
-      .select('n.id')
-      .where('n.endpoint', '=', LOG_ENDPOINT)
-      .where(sql<boolean>`strpos(n.sync, ${SEPARATOR}) > 0`),
+    logReads(ops).innerJoin('marks as d', (on) =>
+      on.on('d.sync', '=', DELETIONS.sync).on('d.name', '=', DELETIONS.name).on(sql`d.value::bigint`, '>=', sql`n.id`),
+    ),
   );
 
 /** Waits until no transaction deletes rows of log reads. Call it in the transaction that creates the run of a read. */

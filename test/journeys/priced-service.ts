@@ -88,6 +88,9 @@ export const rowOf = (row: Partial<LoggedRow>): LoggedRow => ({
   ...row,
 });
 
+/** The row without our identifier. */
+export const without = (row: LoggedRow): LoggedRow => ({ ...row, response_request_id: null });
+
 /** Serves until the test ends. */
 export async function pricedService(options: PricedOptions): Promise<PricedService> {
   const clock = clockFrom();

@@ -12,13 +12,28 @@ import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend, tickingFrom } from './priced-service.ts';
+import {
+  type LoggedRow,
+  type PricedOptions,
+  pricedService,
+  rowOf,
+  spend,
+  tickingFrom,
+  without,
+} from './priced-service.ts';
 
 const TEN: PricedOptions['price'] = () => 10;
 const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: false } as unknown as Parameters<
   typeof summaryText
 >[1];
-const without = (row: LoggedRow): LoggedRow => ({ ...row, response_request_id: null });
+/** Holds calls until the last of them has arrived: the process dies with them in flight, also on a busy machine. */
+const holding = (first: number, last: number): NonNullable<PricedOptions['onCall']> => {
+  const together = door();
+  return (nth) => {
+    if (nth === last) together.open();
+    return nth >= first ? together.opened : undefined;
+  };
+};
 
 describe('points', () => {
   const open = embeddedWarehouses();
@@ -361,15 +376,7 @@ describe('points of several processes on one warehouse', () => {
   const open = postgresWarehouses();
 
   it('of a killed run count against a limit per day at their charge in the command that continues it', async () => {
-    const together = door();
-    const service = await pricedService({
-      price: (nth) => (nth <= 4 ? 10 : 1),
-      // The process dies with three calls in flight, also on a busy machine.
-      onCall: (nth) => {
-        if (nth === 7) together.open();
-        return nth > 4 ? together.opened : undefined;
-      },
-    });
+    const service = await pricedService({ price: (nth) => (nth <= 4 ? 10 : 1), onCall: holding(5, 7) });
     const warehouse = await open();
     const budget = '{ per_day: 80 }';
     await spend(service, warehouse, { budget, inputs: 4 });
@@ -395,15 +402,8 @@ describe('points of several processes on one warehouse', () => {
   });
 
   it('hold a day’s limit in the command that continues a killed run, at the price that the log shows now', async () => {
-    const together = door();
-    const service = await pricedService({
-      price: (nth) => (nth <= 4 ? 1 : 9),
-      // The process dies with four calls in flight, after four answers at the new price.
-      onCall: (nth) => {
-        if (nth === 12) together.open();
-        return nth > 8 ? together.opened : undefined;
-      },
-    });
+    // The process dies after four answers at the new price.
+    const service = await pricedService({ price: (nth) => (nth <= 4 ? 1 : 9), onCall: holding(9, 12) });
     const warehouse = await open();
     const budget = '{ per_day: 100 }';
     await spend(tickingFrom(service), warehouse, { budget, inputs: 4 });

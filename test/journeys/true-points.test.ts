@@ -2,7 +2,14 @@
 import { expect, it } from 'vitest';
 import { anyWarehouse } from '../support/warehouse.ts';
 import { only } from '../flow/scene.ts';
-import { type PricedOptions, pricedService, spend, type SpendingOptions, tickingFrom } from './priced-service.ts';
+import {
+  type PricedOptions,
+  pricedService,
+  spend,
+  type SpendingOptions,
+  tickingFrom,
+  without,
+} from './priced-service.ts';
 
 interface Case extends Partial<PricedOptions> {
   readonly name: string;
@@ -81,7 +88,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a log without identifiers',
     price: TEN,
-    row: (row) => ({ ...row, response_request_id: null }),
+    row: without,
     run: { budget: '{ per_run: 30 }' },
     mostSpent: 30,
     leastSpent: 30,
@@ -89,7 +96,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a log without identifiers, 4 in flight',
     price: () => 3,
-    row: (row) => ({ ...row, response_request_id: null }),
+    row: without,
     run: { budget: '{ per_run: 60 }', inFlight: 4 },
     mostSpent: 60,
     leastSpent: 60,
@@ -130,45 +137,24 @@ const CASES: readonly Case[] = [
     name: 'a log 3 hours behind without identifiers',
     price: TEN,
     skewMs: -3 * 3_600_000,
-    row: (row) => ({ ...row, response_request_id: null }),
+    row: without,
     run: { budget: '{ per_run: 30 }' },
     mostSpent: 30,
     leastSpent: 30,
   },
-  {
-    name: 'a price that rises, and a log an hour behind',
+  ...[
+    { clock: 'an hour behind', skewMs: -3_600_000 },
+    { clock: '90 s behind', skewMs: -90_000 },
+    { clock: 'an hour behind without identifiers', skewMs: -3_600_000, row: without },
+    { clock: 'an hour ahead without identifiers', skewMs: 3_600_000, row: without },
+  ].map(({ clock, ...log }) => ({
+    name: `a price that rises, and a log ${clock}`,
     price: RISING,
-    skewMs: -3_600_000,
+    ...log,
     run: { budget: '{ per_run: 30 }', inFlight: 4 },
     mostSpent: 30,
     leastSpent: 30,
-  },
-  {
-    name: 'a price that rises, and a log 90 s behind',
-    price: RISING,
-    skewMs: -90_000,
-    run: { budget: '{ per_run: 30 }', inFlight: 4 },
-    mostSpent: 30,
-    leastSpent: 30,
-  },
-  {
-    name: 'a price that rises, and a log an hour behind without identifiers',
-    price: RISING,
-    skewMs: -3_600_000,
-    row: (row) => ({ ...row, response_request_id: null }),
-    run: { budget: '{ per_run: 30 }', inFlight: 4 },
-    mostSpent: 30,
-    leastSpent: 30,
-  },
-  {
-    name: 'a price that rises, and a log an hour ahead without identifiers',
-    price: RISING,
-    skewMs: 3_600_000,
-    row: (row) => ({ ...row, response_request_id: null }),
-    run: { budget: '{ per_run: 30 }', inFlight: 4 },
-    mostSpent: 30,
-    leastSpent: 30,
-  },
+  })),
   {
     name: 'readings that cost a point',
     price: TEN,

@@ -64,8 +64,7 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
       paidRetries: attempt.paidRetries + (paid ? 1 : 0),
       unpaidRetries: attempt.unpaidRetries + (paid ? 0 : 1),
     };
-    const status = outcome.kind === 'answered' ? outcome.status : undefined;
-    const resume = context.onWait({ until: new Date(context.now().getTime() + afterMs), afterMs, status });
+    const resume = context.onWait(afterMs, outcome.kind === 'answered' ? outcome.status : undefined);
     try {
       await orAborted(context.sleep(afterMs, signal), signal).finally(resume);
       if (decided.do === 'lost') reservation.settle((await context.findCost()) ?? reservation.points);

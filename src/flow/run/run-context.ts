@@ -18,14 +18,6 @@ import type { IngestResult } from '../ingest/ingest.ts';
 import type { PointsMeter } from '../points/ticket.ts';
 import type { SplitEvent } from '../split/split-notices.ts';
 
-/** A wait before a request is sent again. */
-export interface RetryWait {
-  readonly until: Date;
-  readonly afterMs: number;
-  /** The status of the failed attempt; undefined if the service did not answer. */
-  readonly status: number | undefined;
-}
-
 export interface RunContext extends Effects {
   readonly warehouse: Warehouse;
   readonly definition: SyncDefinition;
@@ -64,8 +56,11 @@ export interface RunContext extends Effects {
   readonly onSplit?: ((split: SplitEvent) => void) | undefined;
   /** Called before each call; the returned function is called after it. */
   readonly onSent: (sentAt: Date) => () => void;
-  /** Called before each wait for the next attempt; the returned function is called after it. */
-  readonly onWait: (wait: RetryWait) => () => void;
+  /**
+   * Called before each wait for the next attempt, with the status of the failed one if the service answered; the returned
+   * function is called after it.
+   */
+  readonly onWait: (afterMs: number, status: number | undefined) => () => void;
   /** Called for a lost answer; `again` if its request is sent again, which may be charged twice. */
   readonly onLostAnswer: (because: string, again: boolean) => void;
   /** Called with each loaded answer. */

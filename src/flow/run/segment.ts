@@ -12,6 +12,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { executeRun, loadWaiting } from './execute.ts';
 import type { RunStop } from './stop-controller.ts';
+import { openProgress } from '../request/progress.ts';
 import { splitNotices } from '../split/split-notices.ts';
 import {
   lostAnswerNotice,
@@ -20,12 +21,12 @@ import {
 } from '../../recovery/reconcile/lost-answers.ts';
 import { faultNotice } from '../ingest/answer-fault.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
-import type { Notice, Progress } from '../../ledger/summary.ts';
+import type { Notice } from '../../ledger/summary.ts';
 import type { Effects } from '../effects.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { RequestLogReader } from '../points/request-log-reader.ts';
-import type { RetryWait, RunContext } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 import type { LogReadContext } from './read-request-log.ts';
 import { TruePointsMeter } from '../points/points-meter.ts';
 import type { PointsMeter } from '../points/ticket.ts';
@@ -102,7 +103,7 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     spoolAnswer: spool && openSpoolWriter({ spool, onNotice }),
     resolveLost,
     mayBegin: requestLimit === undefined ? undefined : await openRequestLimit(ops, run.id, requestLimit, effects),
-    ...progressCallbacks(invocation, definition, await retryTransient(() => countByState(ops, run), effects)),
+    ...openProgress(invocation, definition, await retryTransient(() => countByState(ops, run), effects)),
   });
   return {
     settle: async (signal) => {
@@ -187,75 +188,4 @@ function surplusNotice(sync: string, { answer, receipt }: IngestResult): Notice 
         message: `answer ${answer.id} holds ${receipt.received} items, more than the ${count} requested; all are loaded`,
       }
     : undefined;
-}
-
-/** A longer wait is reported in a line of its own. */
-const LONG_WAIT_MS = 10_000;
-
-function waitNotice(sync: string, endpoint: string, { afterMs, status }: RetryWait): Notice {
-  const found = status === undefined ? 'did not answer' : `answered ${status}`;
-  return {
-    level: 'info',
-    sync,
-    message: `${endpoint} ${found}; the next attempt is in ${Math.round(afterMs / 1000)} s`,
-  };
-}
-
-type Waiting = Pick<Progress, 'waiting' | 'nextAttemptAt' | 'waitStatuses'>;
-
-const NONE_WAITS: Waiting = { waiting: 0, nextAttemptAt: undefined, waitStatuses: [] };
-
-function waitingOf(waits: ReadonlySet<RetryWait>): Waiting {
-  if (waits.size === 0) return NONE_WAITS;
-  return {
-    waiting: waits.size,
-    nextAttemptAt: new Date(Math.min(...[...waits].map(({ until }) => until.getTime()))),
-    waitStatuses: [...new Set([...waits].flatMap(({ status }) => status ?? []))].toSorted((a, b) => a - b),
-  };
-}
-
-/**
- * Returns callbacks for the run's events that report progress after each. `counts` are the ledger's counts by state.
- */
-function progressCallbacks(
-  { effects: { onProgress, onNotice, now }, waitReportedUntil }: Invocation,
-  { name: sync, endpoint }: SyncDefinition,
-  counts: Readonly<Record<string, number>>,
-) {
-  const planned = Object.values(counts).reduce((sum, n) => sum + n, 0);
-  const state = { done: planned - (counts['planned'] ?? 0), total: planned, rows: 0, points: 0 };
-  const inFlight = new Set<Date>();
-  const waits = new Set<RetryWait>();
-  const report = (): void => {
-    const [oldestSentAt] = inFlight;
-    onProgress({ sync, ...state, inFlight: inFlight.size, oldestSentAt, ...waitingOf(waits) });
-  };
-  const during = <T>(present: Set<T>, item: T): (() => void) => {
-    present.add(item);
-    report();
-    return () => {
-      present.delete(item);
-      report();
-    };
-  };
-  report();
-  return {
-    onPlanned: (requests: number): void => {
-      state.total += requests;
-    },
-    onSent: (sentAt: Date) => during(inFlight, sentAt),
-    onWait: (wait: RetryWait): (() => void) => {
-      if (wait.afterMs > LONG_WAIT_MS && now() >= (waitReportedUntil.get(endpoint.name) ?? new Date(0))) {
-        waitReportedUntil.set(endpoint.name, wait.until);
-        onNotice(waitNotice(sync, endpoint.name, wait));
-      }
-      return during(waits, wait);
-    },
-    onEnded: (rows: number, points: number): void => {
-      state.done += 1;
-      state.rows += rows;
-      state.points += points;
-      report();
-    },
-  };
 }
