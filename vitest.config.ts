@@ -27,8 +27,9 @@ export default defineConfig({
     isolate: false,
     // For the processes that tests start.
     env: { NODE_COMPILE_CACHE: COMPILED },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // They end what hangs, and no more: a busy machine takes several times as long as an idle one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     projects: [
       { extends: true, test: { name: 'pure', include: PURE } },
       {

@@ -88,4 +88,4 @@ it('query, status, costs, report, check and quarantine answer beside a running s
     await hooks.close();
     await folder.remove();
   }
-}, 300_000);
+});

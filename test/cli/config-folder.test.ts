@@ -74,7 +74,7 @@ it('a sync uses one warehouse, one spool and one file from any working folder, a
   const kept = await runInProcess(['status', '--config', join(project, 'sluice.yaml')], { cwd: elsewhere, env: env() });
   expect(kept).toMatchObject({ code: 0 });
   expect(kept.out).toContain(join(project, '.sluice'));
-}, 120_000);
+});
 
 it('the warehouse of the quickstart, for every command in a checkout, is beside the program', async () => {
   expect(isCheckout(packageFolder())).toBe(true);

@@ -98,4 +98,4 @@ it('the limit holds over eight processes, of which one is killed', async () => {
   }
   // Processes with slots leave them to others before the work is done.
   expect(each.filter(({ length }) => length > 0).length).toBeGreaterThan(IN_FLIGHT);
-}, 90_000);
+});

@@ -37,7 +37,7 @@ describe('the package', () => {
       await symlink(resolve('node_modules', name), join(modules, name));
     }
     main = join(modules, 'sluice', 'dist', 'src', 'main.js');
-  }, 300_000);
+  });
   afterAll(() => rm(folder, { recursive: true }));
 
   const sluice = (...words: readonly string[]) => sluiceWith({}, words);
@@ -76,5 +76,5 @@ describe('the package', () => {
     const [row] = JSON.parse(stdout) as { users: string; migrations: string[] }[];
     expect(Number(row?.users)).toBeGreaterThan(0);
     for (const name of await readdir('migrations')) expect(row?.migrations).toContain(name.replace(/\.ts$/, ''));
-  }, 300_000);
+  });
 });

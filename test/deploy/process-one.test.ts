@@ -57,5 +57,5 @@ describe.runIf(canUnshare)('a sync that is process 1', () => {
       await database.drop();
       await folder.remove();
     }
-  }, 120_000);
+  });
 });

@@ -75,7 +75,7 @@ it('removes pages whose content options contain a name, and no other, and later 
   expect((await scene.sync(config)).exitCode).toBe(0);
   expect(await options()).toEqual([{ options: { extract_contacts: true } }]);
   expect(await tracesOf(scene.warehouse, ['ada-lovelace'])).toEqual([]);
-}, 120_000);
+});
 
 it('keeps the schools of a person who was requested with words that begin with a forgotten name', async () => {
   const scene = await sceneIn(await open(), {
@@ -95,7 +95,7 @@ it('keeps the schools of a person who was requested with words that begin with a
   expect(await select(scene.warehouse, 'select user_urn_value, major from sluice.pronet_user_educations')).toEqual([
     { user_urn_value: 'ACoQ8', major: 'a' },
   ]);
-}, 120_000);
+});
 
 it('keeps a page whose metadata is about the entity, with a tombstone as in its answer', async () => {
   const page = { ...PAGE, metadata: { url: NAMED.url, lang: 'en' }, links: ['https://x.example'] };
@@ -110,7 +110,7 @@ it('keeps a page whose metadata is about the entity, with a tombstone as in its 
   );
   expect(rows).toEqual([{ metadata: { '@type': '@sluice_forgotten' }, link: 'https://x.example' }]);
   await expectUnchanged(scene);
-}, 120_000);
+});
 
 it('removes a name with a line break and a tab from texts, unknown fields and answers', async () => {
   const name = 'Ada\nKing\tLovelace';
@@ -126,7 +126,7 @@ it('removes a name with a line break and a tab from texts, unknown fields and an
 
   expect(await tracesOf(scene.warehouse, [name])).toEqual([]);
   await expectUnchanged(scene);
-}, 120_000);
+});
 
 it('finds names with control characters in bodies that are not JSON', () => {
   const name = 'Ada\nKing\tLovelace\b\f\r\u0001';
@@ -175,4 +175,4 @@ it('omits elements about the entity that have no row of their own, as the answer
     { members_count: 2, extra: null },
   ]);
   await expectUnchanged(scene);
-}, 120_000);
+});

@@ -252,7 +252,7 @@ eachWarehouse('forgetting an entity', (open) => {
       { state: 'abandoned' },
     ]);
     expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '2' }]);
-  }, 120_000);
+  });
 
   it('only reports what it would do in a dry run, and reports the same when it does it', async () => {
     const [, where] = ENTITIES[1] ?? [];
@@ -277,7 +277,7 @@ eachWarehouse('forgetting an entity', (open) => {
       rows: {},
       receipt: String(Number(done.receipt) + 1),
     });
-  }, 120_000);
+  });
 
   it('lets the entity return if the option says so, and forgets it again', async () => {
     const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
@@ -292,7 +292,7 @@ eachWarehouse('forgetting an entity', (open) => {
     // Each erasure leaves its own question, so what the earlier one left of other entities stays.
     const questions = "select count(*)::int as n from sluice_ops.question_contents where endpoint = 'pronet.group'";
     expect(await select(scene.warehouse, questions)).toEqual([{ n: 2 }]);
-  }, 120_000);
+  });
 });
 
 /** A photo profile, and a page whose address contains its alias, written in two ways. */
@@ -464,7 +464,7 @@ anyWarehouse('forgetting', (open, kind) => {
       sync: 'pages',
       message: 'requests left out because they name a forgotten entity: 2',
     });
-  }, 120_000);
+  });
 
   it('removes pages whose request has a second, equal answer', async () => {
     const scene = await sceneIn(await open(), { respond: respondWithPages });
@@ -491,7 +491,7 @@ anyWarehouse('forgetting', (open, kind) => {
     ]);
     expect(await hashedIn(warehouse, 'web_pages', key)).toBe(0);
     expect(await tracesOf(warehouse, ['acme_labs', 'acme%5Flabs'])).toEqual([]);
-  }, 120_000);
+  });
 
   it('also removes the entity from answers that the spool brings later', async () => {
     const scene = await sceneIn(await open());
@@ -523,7 +523,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect((await readdir(folder)).filter((file) => file.endsWith('.answer'))).toEqual([]);
     expect(await select(warehouse, 'select count(*)::int as n from sluice_ops.answers')).toEqual([{ n: 2 }]);
     expect(await tracesOf(warehouse, entity.texts)).toEqual([]);
-  }, 120_000);
+  });
 
   it('removes the records of unknown fields that have a name of the entity', async () => {
     const fans = { 'acme.labs': { since: 3 }, someone: { since: 4 } };
@@ -548,7 +548,7 @@ anyWarehouse('forgetting', (open, kind) => {
 
     expect(await paths()).toEqual([other]);
     expect(await tracesOf(warehouse, ['acme.labs'])).toEqual([]);
-  }, 120_000);
+  });
 
   it('removes its names from the reasons why jobs were given up, and nothing else of the jobs', async () => {
     const scene = await sceneIn(await open());
@@ -583,7 +583,7 @@ anyWarehouse('forgetting', (open, kind) => {
       },
       { data: other, output: { message: gone } },
     ]);
-  }, 120_000);
+  });
 
   it('removes elements about the entity from lists of any shape, as from the answers', async () => {
     const scene = await sceneIn(await open(), { respond: respondWithLists });
@@ -606,7 +606,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rows()).toEqual(left);
-  }, 120_000);
+  });
 
   it('removes an author and a mention who have a name of the entity and no key, as from the answers', async () => {
     const scene = await sceneIn(await open(), { respond: respondKeyless });
@@ -637,7 +637,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await posts()).toEqual(left);
-  }, 120_000);
+  });
 
   it('removes unknown fields of the entity from rows that refer to it, and from their logs', async () => {
     const scene = await sceneIn(await open());
@@ -673,7 +673,7 @@ anyWarehouse('forgetting', (open, kind) => {
     const [again, school] = posts('good', {}, by('other', 'mine'), { industry_full: {} });
     for (const [index, batch] of [again, school].entries())
       expect(batch && (await loadBatch(warehouse, batch, 9 + index))).toMatchObject({ loaded: 0 });
-  }, 120_000);
+  });
 
   it('keeps the bridge rows of a person with the same name on another network', async () => {
     const scene = await sceneIn(await open());
@@ -689,7 +689,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     await forgetIn(scene, await entityIn(warehouse, 'photoshare_users', "alias = 'river_coffee'"));
     expect(await bridge()).toEqual([]);
-  }, 120_000);
+  });
 
   it('keeps an entity of another network whose id has the same digits', async () => {
     const scene = await sceneIn(await open(), { respond: respondWithSameDigits });
@@ -715,7 +715,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await others()).toEqual(before);
     await forgetIn(scene, { table: 'photoshare_users', key: ['90417733'] });
     expect(await tracesOf(warehouse, ['90417733'])).toEqual([]);
-  }, 120_000);
+  });
 
   it('removes a name among other words of a request from its bridge rows too', async () => {
     const scene = await sceneIn(await open(), {
@@ -740,7 +740,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
     expect(await bridge()).toEqual(left);
-  }, 120_000);
+  });
 
   it('removes bridge rows of another network if nobody there is known by the name', async () => {
     const scene = await sceneIn(await open(), {
@@ -756,7 +756,7 @@ anyWarehouse('forgetting', (open, kind) => {
     const content = await rowsOf(warehouse, CONTENT);
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
-  }, 120_000);
+  });
 
   it('keeps what the log says of a reference whose URN has the same value and another type', async () => {
     const scene = await sceneIn(await open());
@@ -787,7 +787,7 @@ anyWarehouse('forgetting', (open, kind) => {
       { post: 'school', attribute: 'author_name', from_value: 'school 1009' },
       { post: 'school', attribute: 'author_urn_value', from_value: '1009' },
     ]);
-  }, 120_000);
+  });
 
   it('removes the entity from unknown fields of other rows and from their logs, as from the answers', async () => {
     let day = 0;
@@ -807,7 +807,7 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
     expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
     expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
-  }, 120_000);
+  });
 
   it('removes a short alias from each field of a request for the entity, and of the inputs', async () => {
     const scene = await sceneIn(await open(), { respond: ({ endpoint }) => respondWithSchool(endpoint) });
@@ -824,7 +824,7 @@ anyWarehouse('forgetting', (open, kind) => {
     scene.clock.advance(DAY_MS);
     expect((await scene.sync(SCHOOLS)).exitCode).toBe(0);
     expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
-  }, 120_000);
+  });
 
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await sceneIn(await open()));
@@ -877,7 +877,7 @@ anyWarehouse('forgetting', (open, kind) => {
     });
     const receipts = JSON.stringify(await select(warehouse, 'select * from sluice_ops.erasures'));
     expect(gone.filter((text) => text.length > 4 && receipts.includes(text))).toEqual([]);
-  }, 300_000);
+  });
 });
 
 describe('forgetting while a replay pauses', () => {

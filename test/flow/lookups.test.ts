@@ -45,7 +45,7 @@ it('an answer of a large run reads no more of the ledger than an answer of a sma
     return ((await rowsRead(warehouse)) - before) / requests;
   };
   expect(await read(600)).toBeLessThan(2 * (await read(150)));
-}, 240_000);
+});
 
 it('the first calls of a first run find their requests by key, before the server analyzed the plan', async () => {
   const warehouse = await openServer();

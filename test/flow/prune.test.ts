@@ -85,7 +85,7 @@ anyWarehouse('pruning', (open) => {
     await scene.sync(CONFIG, { names: ['groups'] });
     expect(scene.arrived()).toEqual([]);
     expect(await pruneIn(scene)).toMatchObject({ answers: 0, bytes: 0 });
-  }, 120_000);
+  });
 
   it('keeps the identifier of the service, by which a later reading of the log finds the request', async () => {
     const scene = await sceneIn(await open());
@@ -104,7 +104,7 @@ anyWarehouse('pruning', (open) => {
     expect(await select(warehouse, 'select request_id, match_kind from sluice_ops.request_cost_matches')).toEqual([
       { request_id: '1', match_kind: 'identifier' },
     ]);
-  }, 120_000);
+  });
 
   it('keeps the last outcome of an input, whatever was planned and not sent since', async () => {
     const scene = await lived(await sceneIn(await open()));
@@ -131,7 +131,7 @@ anyWarehouse('pruning', (open) => {
     await select(warehouse, `update sluice_ops.requests set state = 'fresh' where id in (${ids})`);
     expect((await pruneIn(scene)).requests).toBeGreaterThan(0);
     expect(await select(warehouse, `select id from sluice_ops.requests where id = ${oldest?.id ?? 0}`)).toEqual([]);
-  }, 120_000);
+  });
 
   it('is reported by replays, and a rebuild refuses to lose rows', async () => {
     const scene = await lived(await sceneIn(await open()));
@@ -143,7 +143,7 @@ anyWarehouse('pruning', (open) => {
     await expect(scene.replay({ rebuild: true })).rejects.toThrow(UsageError);
     await expect(scene.replay({ rebuild: true })).rejects.toThrow('A rebuild would lose rows');
     expect(await rowsOf(scene.warehouse, { machinery: true, volatile: true })).toEqual(rows);
-  }, 120_000);
+  });
 });
 
 anyWarehouse('pruning by age', (open) => {
@@ -193,5 +193,5 @@ anyWarehouse('pruning by age', (open) => {
       .execute();
     await pruneIn(scene, { quarantined: true });
     expect(await goneOf()).toBe('1');
-  }, 120_000);
+  });
 });

@@ -113,5 +113,5 @@ anyWarehouse('history', (open) => {
     expect(await versionsOf(scene.warehouse)).toEqual(versions);
     await scene.replay({ rebuild: true });
     expect(await rowsOf(scene.warehouse, all)).toEqual(before);
-  }, 180_000);
+  });
 });

@@ -255,7 +255,7 @@ anyWarehouse('a forgotten person', (open) => {
     expect(
       await select(scene.warehouse, `select extra from sluice.pronet_users where urn_value = 'ACoOther1'`),
     ).toEqual([{ extra: { first_name: 'Quinn', city: 'Voss' } }]);
-  }, 300_000);
+  });
 
   it('returns by no later answer, in no place', async () => {
     const { scene, answer } = await sceneWith(await open());
@@ -293,7 +293,7 @@ anyWarehouse('a forgotten person', (open) => {
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
     await scene.replay({ rebuild: true });
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
-  }, 300_000);
+  });
 
   it('is kept while a table of a user refers to the row, and leaves no copy in what a killed rebuild left', async () => {
     const { scene } = await sceneWith(await open());
@@ -317,7 +317,7 @@ anyWarehouse('a forgotten person', (open) => {
     expect(await forgetIn(scene, [urn.type, urn.value])).toMatchObject({ exitCode: 0, found: true });
 
     expect(await select(warehouse, left)).toEqual([{ n: 0 }]);
-  }, 300_000);
+  });
 
   it('whom nothing knows is reported by another exit code', async () => {
     const { scene } = await sceneWith(await open());
@@ -329,5 +329,5 @@ anyWarehouse('a forgotten person', (open) => {
       wasForgotten: true,
     });
     expect(targetOf(' pronet_groups\r', ['\uFEFFgroup ', '1\r\n']).key).toEqual(['group', '1']);
-  }, 300_000);
+  });
 });

@@ -249,7 +249,7 @@ describe('a rebuild beside transactions', () => {
     expect(scene.clock.now().getTime()).toBeGreaterThan(slept);
     expect(await versionsOf(warehouse)).toEqual(before);
     expect(await select(warehouse, SCHEMAS)).toEqual([]);
-  }, 60_000);
+  });
 
   it('waits for no reader', async () => {
     const reading = 'select count(*) from sluice.pronet_groups, sluice.pronet_users, sluice.photoshare_users';
@@ -297,4 +297,4 @@ it('a killed rebuild leaves the tables complete, and the next one removes only w
   expect(await select(warehouse, SCHEMAS)).toEqual([]);
   expect(await select(warehouse, 'select id from sluice_ops.rebuilds')).toEqual([]);
   expect(await rowsOf(warehouse, ALL)).toEqual(rows);
-}, 60_000);
+});

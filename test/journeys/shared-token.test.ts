@@ -94,4 +94,4 @@ it('processes with one token keep to its calls, its pace and its points together
     for (const [index, at] of arrivals.entries())
       expect(arrivals.slice(index).filter((it) => it - at < windowMs).length).toBeLessThanOrEqual(most);
   }
-}, 120_000);
+});

@@ -242,5 +242,5 @@ anyWarehouse('the history of entities', (open, warehouseKind) => {
       expect(await versionsIn(warehouse)).toEqual(model);
       expect(await offences(warehouse)).toEqual([]);
     }
-  }, 300_000);
+  });
 });

@@ -70,7 +70,7 @@ beforeAll(async () => {
   await copyEmbedded(folder);
   owner = new Owner(folder);
   expect(await owner.says()).toBe('ready');
-}, 120_000);
+});
 afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
 afterAll(async () => {
   await owner.kill();
@@ -403,5 +403,5 @@ describe('when the owner is killed', () => {
     const own = await openToRead();
     expect(own.isRemote).toBeUndefined();
     expect((await readOnlyQuery(own, 'select count(*) from seen')).rows).toEqual([{ count: 5000 }]);
-  }, 60_000);
+  });
 });
