@@ -95,6 +95,11 @@ export const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::
  */
 export const SEARCHED_BEFORE_MS = 3_600_000;
 
+/** SQL for the attempts of a request that were answered with an error and followed by another, as `f`. */
+export const failedAttempts = (request: string): RawBuilder<unknown> =>
+  sql`jsonb_to_recordset(${sql.ref(`${request}.failed_attempts`)})
+    as f(sent_at timestamptz, answered_at timestamptz, status bigint, x_request_id text)`;
+
 /** SQL for the requests that may be in the log since an instant; without one, all that were ever sent. */
 export function requestsSince(
   { requests, runs }: ReturnType<typeof reconcileTables>,
@@ -135,14 +140,17 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
     where ${isOpen}`);
   // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
   // nothing.
+  const theirs = (identifier: RawBuilder<unknown>, source: RawBuilder<unknown>) => sql`
+    select r.id, c.id as log_id, c.started_at, r.sent_at
+    from ${requestsSince(tables, since)} r ${source}
+    join ${log} c on c.response_request_id = ${identifier}
+    where ${isOpen} and ${identifier} <> r.x_request_id::text and ${isOfEndpoint(sql`c.endpoint`, sql`r.endpoint`)}`;
   const byTheirs = await enter(sql`
-    select min(r.id) as request_id, c.id as log_id, min(c.started_at) as started_at, min(r.sent_at) as sent_at
-    from ${requestsSince(tables, since)} r
-    join ${answers} a on a.request_id = r.id
-    join ${log} c on c.response_request_id = a.headers ->> 'x-request-id'
-    where ${isOpen} and a.headers ->> 'x-request-id' <> r.x_request_id::text
-      and ${isOfEndpoint(sql`c.endpoint`, sql`r.endpoint`)}
-    group by c.id having count(distinct r.id) = 1`);
+    select min(id) as request_id, log_id, min(started_at) as started_at, min(sent_at) as sent_at
+    from (
+      ${theirs(sql`a.headers ->> 'x-request-id'`, sql`join ${answers} a on a.request_id = r.id`)}
+      union all ${theirs(sql`f.x_request_id`, sql`cross join ${failedAttempts('r')}`)}
+    ) known group by log_id having count(distinct id) = 1`);
   const { rows } = await sql<{ request_id: string }>`
     delete from ${matches} m using ${requests} r
     where r.id = m.request_id and m.match_kind <> 'identifier' and r.id = ${anyBigint([...byOurs, ...byTheirs])}

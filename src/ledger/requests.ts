@@ -194,7 +194,13 @@ export interface Settlement {
   readonly pointsBack?: number;
   /** No byte of the attempt left, so it does not count. */
   readonly wasNotMade?: true;
+  /** The identifier in an answer with an error. */
+  readonly answeredId?: string | undefined;
 }
+
+const withAttempt = ({ at, status, answeredId }: Settlement) => sql<string>`
+  coalesce(failed_attempts, '[]') || jsonb_build_array(jsonb_build_object('sent_at', sent_at,
+    'answered_at', ${at.toISOString()}::timestamptz, 'status', ${status}::bigint, 'x_request_id', ${answeredId ?? null}::text))`;
 
 /**
  * Records how a request ended, or that it is planned again. A request that was settled meanwhile stays as it is, and so
@@ -213,6 +219,9 @@ export async function settleRequest(ops: Ops, lease: Lease, id: string, settleme
       next: settlement.next ?? null,
       points: sql`greatest(coalesce(points, 0) - ${String(settlement.pointsBack ?? 0)}::numeric, 0)`,
       attempts: sql`greatest(attempts - ${settlement.wasNotMade ? 1 : 0}, 0)`,
+      // The next attempt replaces the time and the status of this one.
+      ...(settlement.state === 'planned' &&
+        settlement.status !== undefined && { failed_attempts: withAttempt(settlement) }),
     })
     .where('id', '=', id)
     .where('state', 'in', [...UNSETTLED_STATES])

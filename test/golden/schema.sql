@@ -8456,6 +8456,8 @@ create table sluice_ops."requests" (
   "charged" numeric,
   -- Chunk of a shared run to which it belongs; null in a run of a single process.
   "chunk" bigint,
+  -- Attempts that were answered with an error before the last one: sent_at, answered_at, status and x_request_id of the answer; null without any.
+  "failed_attempts" jsonb,
   constraint "requests_pkey" primary key ("id"),
   constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),
   constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null,

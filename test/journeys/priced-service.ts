@@ -53,6 +53,8 @@ export interface PricedOptions {
   readonly readingCost?: number;
   /** Whether answers carry `x-token-points`. */
   readonly header?: boolean;
+  /** The identifier that the nth answer and its row have in place of ours. */
+  readonly ownIdentifier?: (nth: number) => string;
   /** Called before each answer to a data endpoint. */
   readonly onCall?: (nth: number, service: PricedService) => Promise<void> | void;
 }
@@ -165,6 +167,8 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         const status = options.status?.(nth) ?? 200;
         points -= cost;
         spent += cost;
+        const identifier = options.ownIdentifier?.(nth);
+        if (identifier !== undefined) headers['x-request-id'] = identifier;
         const { user = 'x' } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as { user?: string };
         const row = rowOf({
           cost,
@@ -174,7 +178,7 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
           points_left: points,
           response_status_code: status,
           response_count: items,
-          response_request_id: String(request.headers['x-request-id']),
+          response_request_id: identifier ?? String(request.headers['x-request-id']),
         });
         const shown = options.row ? options.row(row, nth) : row;
         if (shown) log.push({ row: shown, atMs: clock.now().getTime() });

@@ -12,6 +12,8 @@ export interface SentRequest {
   readonly attempts: number;
   /** The times in which they may be logged. */
   readonly spans: readonly Span[];
+  /** The statuses of attempts that were answered with an error. */
+  readonly failedStatuses?: readonly number[] | null;
 }
 
 export interface LoggedRow {
@@ -20,6 +22,7 @@ export interface LoggedRow {
   readonly endpoints: readonly string[];
   readonly mayBeOthers?: boolean;
   readonly count: number | null;
+  readonly status?: number | null;
 }
 
 /** Returns the kinds of match by request and row, as `request row`. */
@@ -38,7 +41,8 @@ export function expectedMatches(
           : open.filter(({ count }) => count === null || row.count === null || row.count <= count);
       for (const request of listed) {
         const all = rows.filter((it) => it.endpoints.includes(endpoint) && contains(request, it.at));
-        const isOnly = !row.mayBeOthers && open.length === 1 && all.length <= request.attempts;
+        const isOurs = !row.mayBeOthers || (request.failedStatuses ?? []).some((status) => status === row.status);
+        const isOnly = isOurs && open.length === 1 && all.length <= request.attempts;
         found.set(`${request.id} ${row.id}`, isOnly ? 'only_candidate' : 'ambiguous');
       }
     }

@@ -21,17 +21,17 @@ const matchesOf = ({ stored }: StoredRow): Record<string, CandidateKind> =>
 
 /** The events in time order: at one time, starts, then rows, then ends. */
 function eventsOf(requests: readonly SentRequest[], rows: readonly StoredRow[]): CandidateEvent[] {
-  const spans = requests.flatMap(({ id, spans, ...request }) =>
+  const spans = requests.flatMap(({ id, spans, failedStatuses = null, ...request }) =>
     spans.map(([from, to]) => ({
       from,
       to,
-      start: { event: 'start', requestId: id, ...request, spans: spans.length } as const,
+      start: { event: 'start', requestId: id, ...request, failedStatuses, spans: spans.length } as const,
       end: { event: 'end', requestId: id } as const,
     })),
   );
   const row = (it: StoredRow): CandidateEvent => {
-    const { id, endpoints, count, isDecided, mayBeOthers } = it;
-    return { event: 'row', logId: id, endpoints, count, isDecided, mayBeOthers, matches: matchesOf(it) };
+    const { id, endpoints, count, status = null, isDecided, mayBeOthers } = it;
+    return { event: 'row', logId: id, endpoints, count, status, isDecided, mayBeOthers, matches: matchesOf(it) };
   };
   return [
     ...spans.map(({ from, start }) => ({ at: from, event: start })),
@@ -71,6 +71,7 @@ const requests = fc
       endpoint,
       count,
       attempts: fc.integer({ min: 1, max: 4 }),
+      failedStatuses: fc.option(fc.array(fc.constantFrom(500, 503), { minLength: 1 })),
       spans: fc.array(
         fc.tuple(time, fc.nat(25)).map(([from, length]) => [from, from + length] as const),
         { minLength: 1, maxLength: 3 },
@@ -85,6 +86,7 @@ const rows = fc
       at: fc.nat(90),
       endpoints: fc.uniqueArray(endpoint),
       count,
+      status: fc.constantFrom(null, 200, 500, 503),
       isDecided: fc.boolean(),
       mayBeOthers: fc.boolean(),
       // Some stored matches are of requests that are over, or not read.
@@ -112,12 +114,21 @@ it('the sweep decides what a comparison of every row with every request decides,
 
 it('a request with more rows than attempts is decided at once, so that its rows are not kept until its end', () => {
   const sweep = new CandidateSweep();
-  const start = { event: 'start', requestId: '1', endpoint: 'group', count: null, attempts: 1, spans: 1 } as const;
+  const start = {
+    event: 'start',
+    requestId: '1',
+    endpoint: 'group',
+    count: null,
+    attempts: 1,
+    spans: 1,
+    failedStatuses: null,
+  } as const;
   const row = (logId: string): CandidateEvent => ({
     event: 'row',
     logId,
     endpoints: ['group'],
     count: null,
+    status: 200,
     isDecided: true,
     mayBeOthers: false,
     matches: null,

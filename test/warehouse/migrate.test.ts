@@ -105,9 +105,12 @@ eachWarehouse('migrations', (open, kind) => {
     const [earlier = '', later = ''] = names.slice(-2);
     await migrate(other, 'down');
     await migrate(other, 'down');
+    const step = await steps[later]?.();
     await other.db.transaction().execute(async (trx) => {
-      await sql`set local search_path to sluice`.execute(trx);
-      await (await steps[later]?.())?.up(trx as unknown as Kysely<unknown>);
+      await sql`set local search_path to ${sql.id(step?.schema === 'operations' ? 'sluice_ops' : 'sluice')}`.execute(
+        trx,
+      );
+      await step?.up(trx as unknown as Kysely<unknown>);
       await sql`insert into sluice_ops.kysely_migration values (${later}, ${new Date().toISOString()})`.execute(trx);
     });
     expect(await migrate(other, 'up')).toEqual([earlier]);

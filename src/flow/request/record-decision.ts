@@ -41,7 +41,7 @@ export async function recordDecision(
   const { outcome, reservation } = sent;
   const { pointsBack, isKnown } = pointsSettlement(decision, reservation.points);
   if (isKnown) reservation.settle(reservation.points - pointsBack);
-  const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
+  const status = answeredStatus(outcome);
   switch (decision.do) {
     case 'keep':
     case 'missing':
@@ -68,6 +68,9 @@ export async function recordDecision(
       return recordLostAnswer(request, context, decision);
   }
 }
+
+const answeredStatus = (outcome: Outcome) =>
+  outcome.kind === 'answered' ? { status: outcome.status, answeredId: outcome.headers['x-request-id'] } : {};
 
 async function storeAnswer(
   request: SentRequest,
@@ -97,7 +100,7 @@ async function recordFailure(
     const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
     await recordLoss(request, context, because, invocations);
   }
-  const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
+  const status = answeredStatus(outcome);
   // An unavailable service says nothing about the input: the next run requests it again.
   const state = failureClass === 'unavailable' ? 'planned' : 'failed';
   await settleIdempotently(context, request.id, {

@@ -17,6 +17,8 @@ export interface SpanStart {
   readonly attempts: number;
   /** Number of spans of the request, which may overlap. */
   readonly spans: number;
+  /** The statuses of attempts that were answered with an error; null without any. */
+  readonly failedStatuses: readonly number[] | null;
 }
 
 export interface SpanEnd {
@@ -33,7 +35,9 @@ export interface UnmatchedRow {
   readonly count: number | null;
   /** False if the row only counts among the rows of a request, and its matches stay as they are. */
   readonly isDecided: boolean;
-  /** True if other programs may have caused the row, so that it is surely of no request. */
+  /** The HTTP status that the log shows; null if it shows none. */
+  readonly status: number | null;
+  /** True if other programs may have caused the row, so that it is surely of no request without a failed attempt of its status. */
   readonly mayBeOthers: boolean;
   /** The stored matches of the row, by request. */
   readonly matches: Readonly<Record<string, CandidateKind>> | null;
@@ -116,7 +120,8 @@ export class CandidateSweep {
         const { requestId } = request.start;
         listed.push(requestId);
         const before = matches?.[requestId] ?? null;
-        if (row.mayBeOthers || endpoint.open.size > 1) this.#change({ requestId, logId, before, after: 'ambiguous' });
+        if (mayBeOthers(row, request.start) || endpoint.open.size > 1)
+          this.#change({ requestId, logId, before, after: 'ambiguous' });
         else request.undecided.push({ logId, before });
         // More rows than attempts are ambiguous, however many follow.
         if (request.rows + endpoint.rows > request.start.attempts) this.#decide(request, 'ambiguous');
@@ -151,6 +156,9 @@ export class CandidateSweep {
     if (change.before !== change.after) this.#changes.push(change);
   }
 }
+
+const mayBeOthers = (row: UnmatchedRow, { failedStatuses }: SpanStart): boolean =>
+  row.mayBeOthers && !failedStatuses?.includes(row.status ?? 0);
 
 /** The requests that a row is listed with. */
 function candidatesFor({ count }: UnmatchedRow, { open, latest }: Endpoint): Candidate[] {

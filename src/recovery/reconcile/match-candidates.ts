@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import {
+  failedAttempts,
   instant,
   isOfEndpoint,
   type LogIdentifiers,
@@ -67,7 +68,9 @@ function unmatchedRows(
     ? [sql`c.response_request_id is null`, sql`c.response_status_code is not null or c.duration is not null`]
     : [sql`true`, sql`false`];
   return sql`(
-    select c.id, c.endpoint, c.started_at, c.response_count, (${mayBeOthers}) as may_be_others from ${log} c
+    select c.id, c.endpoint, c.started_at, c.response_count, c.response_status_code as status,
+      (${mayBeOthers}) as may_be_others
+    from ${log} c
     where c.started_at >= ${from} and ${isOpen}
       and not exists (select from ${matches} m where m.log_id = c.id and ${isCertain})
   )`;
@@ -95,7 +98,7 @@ function spansSince(database: ReconcileDb, { offsetMs }: LogIdentifiers, since: 
   const after = (ms: number) => sql`${(offsetMs ?? 0) + ms}::float8 * interval '1 millisecond'`;
   const tolerance = toleranceMs({ offsetMs });
   return sql`(
-    select r.id, r.endpoint, (r.body ->> 'count')::float8 as count, (r.attempts - certain.rows)::int as attempts,
+    select r.id, r.endpoint, (r.body ->> 'count')::float8 as count, (r.attempts - certain.rows)::int as attempts, failed.statuses,
       (count(*) over (partition by r.id))::int as spans, t.sent_at + ${after(-tolerance)} as starts_at,
       greatest(t.sent_at, least(t.ended_at, t.sent_at + coalesce((r.sent_body ->> 'timeout')::float8, 300) * interval '1 second'))
         + ${after(tolerance)} as ends_at
@@ -106,8 +109,13 @@ function spansSince(database: ReconcileDb, { offsetMs }: LogIdentifiers, since: 
     ) certain
     left join ${answers} a on a.id = r.answer_id
     cross join lateral (
+      select array_agg(status::int) as statuses
+      from (select f.status from ${failedAttempts('r')} union select r.status where r.status >= 400) f
+    ) failed
+    cross join lateral (
       select r.sent_at, a.received_at as ended_at
       union all select d.sent_at, d.noticed_at from ${lostAnswers} d where d.request_id = r.id
+      union all select f.sent_at, f.answered_at from ${failedAttempts('r')}
     ) t
     where certain.rows < r.attempts
   )`;
@@ -132,16 +140,19 @@ async function* readEvents(
       group by logged.endpoint
     ), events as (
       select 1 as place, starts_at as at, 'start' as event, id as "requestId", endpoint, count, attempts, spans,
-        null::uuid as "logId", null::text[] as endpoints, null::boolean as "isDecided", null::boolean as "mayBeOthers", null::jsonb as matches
+        statuses as "failedStatuses", null::int as status, null::uuid as "logId", null::text[] as endpoints,
+        null::boolean as "isDecided", null::boolean as "mayBeOthers", null::jsonb as matches
       from spans
       union all
-      select 2, c.started_at, 'row', null, null, c.response_count, null, null, c.id, e.names, ${isDecided(since)}, c.may_be_others,
+      select 2, c.started_at, 'row', null, null, c.response_count, null, null, null, c.status::int, c.id, e.names,
+        ${isDecided(since)}, c.may_be_others,
         (select jsonb_object_agg(m.request_id, m.match_kind) from ${matches} m where m.log_id = c.id)
       from rows c left join endpoints e on e.logged = c.endpoint
       union all
-      select 3, ends_at, 'end', id, null, null, null, null, null, null, null, null, null from spans
+      select 3, ends_at, 'end', id, null, null, null, null, null, null, null, null, null, null, null from spans
     )
-    select event, "requestId", endpoint, count, attempts, spans, "logId", endpoints, "isDecided", "mayBeOthers", matches
+    select event, "requestId", endpoint, count, attempts, spans, "failedStatuses", status, "logId", endpoints, "isDecided",
+      "mayBeOthers", matches
     from events order by at, place, "requestId", "logId"`.execute(db);
   for (;;) {
     const { rows } = await sql<CandidateEvent>`fetch ${sql.lit(EVENTS_AT_A_TIME)} from candidate_events`.execute(db);

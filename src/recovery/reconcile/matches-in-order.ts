@@ -3,10 +3,11 @@
  * be known then, but their total cost can. If a time range has as many rows as attempts, and both have the same order
  * and spacing, they are matched in order.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import {
+  failedAttempts,
   type ReconcileDb,
   reconcileTables,
   type LogIdentifiers,
@@ -43,17 +44,25 @@ export async function matchInOrder(
   { sentSince, loggedSince }: InOrder,
   now: Date,
 ): Promise<string[]> {
-  // If the log keeps identifiers, a row without one is not ours, or is incomplete.
-  if (areKept) return [];
   const tables = reconcileTables(database);
   const { log, matches } = tables;
   const isSettled = sql`m.match_kind in ('identifier', 'only_candidate', 'in_order')`;
+  // If the log keeps identifiers, a row without one can only be of an attempt that was answered with an error.
+  const mayLackIdentifier = (row: string, status: string): RawBuilder<unknown> =>
+    areKept ? sql`${sql.ref(`${row}.${status}`)} >= 400` : sql`true`;
+  // Requests of which all attempts without a row are known.
   const { rows: attempts } = await sql<Row>`
-    select r.id::text as id, r.endpoint, (extract(epoch from r.sent_at) * 1000)::float8 as at_ms
-    from ${requestsSince(tables, sentSince)} r
-    where r.sent_at >= ${instant(sentSince)} and r.attempts = 1
-      and not exists (select from ${matches} m where m.request_id = r.id and ${isSettled})
-    order by r.sent_at, r.id limit ${MOST}`.execute(database.db);
+    select id, endpoint, (extract(epoch from sent_at) * 1000)::float8 as at_ms from (
+      select r.id::text as id, r.endpoint, t.sent_at, r.attempts - matched.rows as attempts,
+        count(*) over (partition by r.id) as known
+      from ${requestsSince(tables, sentSince)} r
+      cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and ${isSettled}) matched
+      cross join lateral (
+        select r.sent_at, r.status union select f.sent_at, f.status from ${failedAttempts('r')}
+      ) t
+      where t.sent_at >= ${instant(sentSince)} and ${mayLackIdentifier('t', 'status')}
+    ) sent
+    where known = attempts order by sent_at, id::bigint limit ${MOST}`.execute(database.db);
   if (attempts.length === 0) return [];
   const endpoints = arrayLiteral([...new Set(attempts.map(({ endpoint }) => endpoint))]);
   const { rows } = await sql<Row>`
@@ -62,6 +71,7 @@ export async function matchInOrder(
     where c.started_at >= ${loggedSince ? instant(loggedSince) : sql`'-infinity'::timestamptz`}
       -- A row that was read before these attempts were sent is of none of them, whatever the clocks.
       and c._first_seen_at >= ${instant(sentSince)}
+      and ${mayLackIdentifier('c', 'response_status_code')}
       and not exists (select from ${matches} m where m.log_id = c.id and ${isSettled})
     order by c.started_at, c.id limit ${MOST}`.execute(database.db);
   const pairs = [...Map.groupBy(attempts, ({ endpoint }) => endpoint)].flatMap(([endpoint, sent]) =>

@@ -21,4 +21,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0007_pronet_posts': () => import('../../../migrations/0007_pronet_posts.ts'),
   '0008_microblog': () => import('../../../migrations/0008_microblog.ts'),
   '0009_photoshare': () => import('../../../migrations/0009_photoshare.ts'),
+  '0010_failed_attempts': () => import('../../../migrations/0010_failed_attempts.ts'),
 };

@@ -35,6 +35,15 @@ const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
 const requestKey = text('SHA-256 of the endpoint and the canonical body, in hex.');
 
+/** An attempt that was answered with an error. The request log may have charged it. */
+export interface FailedAttempt {
+  readonly sent_at: string;
+  readonly answered_at: string;
+  readonly status: number;
+  /** The identifier that the service sent with the answer. */
+  readonly x_request_id: string | null;
+}
+
 /** Every operations table, in the order of creation. */
 export const operations = {
   runs: table(
@@ -133,6 +142,11 @@ export const operations = {
       error: nullable(text('Description of the error; null if there was none.')),
       next: nullable(text('Next step for the user; null if there is none.')),
       chunk: nullable(bigint('Chunk of a shared run to which it belongs; null in a run of a single process.')),
+      failed_attempts: nullable(
+        json<readonly FailedAttempt[]>(
+          'Attempts that were answered with an error before the last one: sent_at, answered_at, status and x_request_id of the answer; null without any.',
+        ),
+      ),
     },
     {
       key: ['id'],
