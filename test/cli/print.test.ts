@@ -36,6 +36,11 @@ describe('table', () => {
     ).toBe('a     b\n----  -\nnull  x\n      y\n');
   });
 
+  it('prints more rows than a call can take arguments', () => {
+    const rows = Array.from({ length: 200_000 }, (_, index) => [index]);
+    expect(table([{ name: 'n' }], rows, pipe).split('\n')).toHaveLength(200_003);
+  });
+
   it('gives wide characters two columns, half-width ones one and marks none', () => {
     const printed = table(
       [{ name: 'word' }, { name: 'next' }],

@@ -68,7 +68,9 @@ export function table(
 ): string {
   const heads = columns.map(({ name }) => escapeControls(name));
   const cells = rows.map((row) => columns.map((_, index) => displayText(row[index])));
-  const wanted = heads.map((head, index) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))));
+  const wanted = heads.map((head, index) =>
+    cells.reduce((most, row) => Math.max(most, widthOf(row[index] ?? '')), widthOf(head)),
+  );
   const widths = channel.columns === undefined ? wanted : fitted(wanted, channel.columns);
   if (channel.columns !== undefined && lineWidth(widths) > channel.columns) return fieldByField(heads, cells, channel);
   const sides = columns.map(({ align }, index) => align ?? (isNumeric(rows, index) ? 'right' : 'left'));
