@@ -78,7 +78,7 @@ export async function writeTable(
     );
     for (const list of late.size === 0 ? lists : listsOf(table, settled.filter(hasWrite)))
       await writeList(executor, list);
-    results.push(...settled);
+    for (const result of settled) results.push(result);
     changeSet = await rebuildChangeSet(target, changeSet.results.filter(isOpen), observations);
   }
   return { results, deleted };

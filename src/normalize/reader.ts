@@ -65,7 +65,7 @@ export function readerOf(
       const rest = read(value, builder);
       if (rest !== undefined) (unmapped ??= []).push([name, rest]);
     }
-    if (Object.keys(wire).length > knownCount) (unmapped ??= []).push(...readUnknown(wire, builder));
+    if (Object.keys(wire).length > knownCount) unmapped = [...(unmapped ?? []), ...readUnknown(wire, builder)];
     return unmapped && Object.fromEntries(unmapped);
   };
 }

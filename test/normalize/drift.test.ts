@@ -86,3 +86,10 @@ it('drift stays small whatever the service sends', () => {
   expect(found.find(({ path }) => path === '*')?.count).toBe(1501);
   expect(drift([{ ...valid, [`${'x'.repeat(199)}\ud83d\ude00`]: 1 }])[0]?.path).toBe(`${'x'.repeat(199)}\ufffd`);
 });
+
+it('an item may have more unknown fields than a call can take arguments', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 130_000 }, (_, index) => [`k${index}`, index]));
+  const { rejects, drift: found } = batchOf('microblog.user', { user: 'x' }, [{ ...valid, ...unknown }]);
+  expect(rejects).toEqual([]);
+  expect(found.length).toBeGreaterThan(0);
+});

@@ -62,7 +62,7 @@ function linesOf(
     const by = contexts[answer];
     if (!rows || !by) continue;
     const now = elementsOf(child, log, id, rows, { known, receivedAt: by.receivedAt });
-    if (change !== 'inserted') lines.push(...differences(log, known, now, by));
+    if (change !== 'inserted') for (const line of differences(log, known, now, by)) lines.push(line);
     known = now;
   }
   return lines;

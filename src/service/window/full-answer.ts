@@ -40,7 +40,7 @@ export function orderOf(
 ): 'rising' | 'falling' | 'one day' | 'none' | 'unknown' {
   if (days.length < LEAST_DATES) return 'unknown';
   const length = lengthOf(requested);
-  const reach = Math.max(...days) - Math.min(...days) + 1;
+  const reach = days.reduce((a, b) => Math.max(a, b)) - days.reduce((a, b) => Math.min(a, b)) + 1;
   const onLastDay = days.filter((day) => day === days.at(-1)).length;
   if (length > SHORT && reach > length * COVERED && onLastDay <= LAST_TIMES * (1 + days.length / length)) return 'none';
   if (days.every((day) => day === days[0])) return 'one day';
