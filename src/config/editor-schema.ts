@@ -120,7 +120,8 @@ function sync(endpoint: Endpoint): Json {
       endpoint: { const: endpoint.name, description: endpoint.about },
       request: {
         description: 'Fields of the request that are the same for every input.',
-        type: 'object',
+        // A request whose fields are all comments is null.
+        type: ['object', 'null'],
         additionalProperties: false,
         properties: fields(endpoint, (field) => fieldRef(endpoint, field)),
       },
@@ -148,7 +149,7 @@ const fields = (endpoint: Endpoint, schemaOf: (field: string) => unknown): Json 
   Object.fromEntries(settable(endpoint).map((field) => [field, schemaOf(field)]));
 const fieldRef = (endpoint: Endpoint, field: string): Json => ref(`${endpoint.name}:${field}`);
 
-const text = (description: string): Json => ({ description, type: 'string', minLength: 1 });
+const text = (description: string): Json => ({ description, type: textTypes(), minLength: 1 });
 const only = (properties: Json, required: readonly string[]): Json => ({
   type: 'object',
   additionalProperties: false,
@@ -216,9 +217,19 @@ function loosened(shape: JsonSchema): Json {
   if (rest.type === 'array') return { ...metadata, ...rest, items: loosened(rest.items ?? {}) };
   if (rest.type === 'null' || Object.keys(rest).length === 0) return { ...metadata, ...rest };
   const bounded = withoutSafe(rest);
-  const plain = rest.type === 'string' && rest.const === undefined && rest.enum === undefined && !('pattern' in rest);
-  if (plain) return { ...metadata, ...rest, type: ['string', 'number', 'boolean'] };
-  return { ...metadata, anyOf: [bounded, VARIABLE] };
+  if (rest.type !== 'string' || rest.const !== undefined || rest.enum !== undefined)
+    return { ...metadata, anyOf: [bounded, VARIABLE] };
+  const type = textTypes(rest.pattern);
+  return rest.pattern === undefined
+    ? { ...metadata, ...rest, type }
+    : { ...metadata, anyOf: [{ ...bounded, type }, VARIABLE] };
+}
+
+/** The types that may be written where text is due: a number or a boolean is taken as its text if the pattern allows it. */
+function textTypes(pattern = ''): string | readonly string[] {
+  const allowed = new RegExp(pattern, 'u');
+  const more = [...(allowed.test('1') ? ['number'] : []), ...(allowed.test('true') ? ['boolean'] : [])];
+  return more.length === 0 ? 'string' : ['string', ...more];
 }
 
 /** The schema without the bounds of JavaScript's safe integers, which mean nothing to a user. */

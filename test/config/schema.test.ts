@@ -60,6 +60,8 @@ describe('the editor’s schema', () => {
     'endpoint: token.requests, from: 2024-01-01, lookback: 1h',
     'endpoint: token.requests, accept: { rejects: 1% }, schedule: { cron: "0 0 * * *", timezone: UTC }',
     'endpoint: token.requests, schedule: "15 6 * * *"',
+    'endpoint: token.requests, tags: { year: 2026, core: true }',
+    'endpoint: microblog.user, request: null, for_each: { user: { file: 2026, column: 1 } }',
   ])('allows, as the loader does: %s', async (sync) => {
     expect(allows(withSync(sync))).toBe(true);
     expect(await problemsIn(withSync(sync), { N: '5' })).toEqual([]);
