@@ -4,6 +4,7 @@ import { concludeOpenRun } from './flow/run/conclude.ts';
 import { stoppedSummary, summarizeFailure } from './flow/run/failed-summary.ts';
 import type { Invocation } from './flow/run/invocation.ts';
 import { loadLeftAnswers } from './flow/ingest/load-left-answers.ts';
+import { endLeftRuns } from './flow/ingest/end-left-runs.ts';
 import { handOver, openRun, recoverPaidAnswers } from './flow/run/open-run.ts';
 import { withSyncLease } from './flow/run/sync-lease.ts';
 import type { SyncRun } from './flow/run/sync-run.ts';
@@ -30,6 +31,7 @@ export async function runSync(
       return withSyncLease(invocation, definition.name, signal, async (held) => {
         const missing = await recoverPaidAnswers(invocation, syncRun);
         await loadLeftAnswers(invocation, syncRun, held);
+        await endLeftRuns(invocation, startedAt, held);
         const open = await openRun(invocation, { ...syncRun, ...spans }, { startedAt, held, missing });
         if (await handOver(invocation, syncRun, open, held)) return 'shared';
         const stop = await open.segment.complete(held.signal, (stopped) => {

@@ -16,6 +16,10 @@ export const logReadName = (sync: string, chunk?: string): string =>
 /** True for the run name of log reads, which are no runs of a sync. */
 export const isLogRead = (name: string): boolean => name.includes(SEPARATOR);
 
+/** SQL for the sync of a row that belongs to a sync or to its log reads. */
+export const syncInRow = (column: string): RawBuilder<string> =>
+  sql<string>`split_part(${sql.ref(column)}, ${sql.lit(SEPARATOR)}, 1)`;
+
 /** SQL condition that a row belongs to a sync itself, not to its log reads. */
 export const isSync = sql<boolean>`strpos(sync, ${SEPARATOR}) = 0`;
 
@@ -89,7 +93,7 @@ export const deletableLogReads = (ops: Ops, name: string) =>
         eb
           .selectFrom('leases as l')
           .select('l.name')
-          .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || split_part(n.sync, ${SEPARATOR}, 1)`)
+          .where('l.name', '=', sql<string>`${sql.lit(syncLease(''))} || ${syncInRow('n.sync')}`)
           .where('l.expires_at', '>=', sql<Date>`clock_timestamp()`),
       ),
     ]),

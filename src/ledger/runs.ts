@@ -219,8 +219,11 @@ export function plannedOf(stored: unknown): Planned {
   return { quote, covered };
 }
 
-/** Returns the requests that may have been charged without an answer. A killed run did not count its requests and answers. */
-async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
+/**
+ * Ends a run that is not continued, and returns its requests that may have been charged without an answer. A killed run did
+ * not count its requests and answers. Hold the sync's lease and use a transaction.
+ */
+export async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
   await recordLosses(
     ops,
     { part: { id } },

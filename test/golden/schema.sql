@@ -7078,7 +7078,7 @@ create view sluice."sync_freshness" (
         CASE
             WHEN r.state = 'running'::text AND NOT (EXISTS ( SELECT
                FROM leases l
-              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'its process died before the run ended; the next sync continues it'::text
+              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'its process died before the run ended; the next run of its sync continues it, or ends it after 24 hours'::text
             ELSE r.error
         END AS last_error,
     t.refreshed_at,
@@ -7549,7 +7549,7 @@ create view sluice."sync_runs" (
         CASE
             WHEN state = 'running'::text AND NOT (EXISTS ( SELECT
                FROM leases l
-              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'its process died before the run ended; the next sync continues it'::text
+              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'its process died before the run ended; the next run of its sync continues it, or ends it after 24 hours'::text
             ELSE error
         END AS error,
     changed,

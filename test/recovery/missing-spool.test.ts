@@ -88,6 +88,7 @@ eachWarehouse('a spool of the ledger', (open) => {
       sleep: scene.clock.sleep,
       random: () => 0.5,
       newId: randomUUID,
+      now: scene.clock.now,
       onNotice: () => undefined,
       ops: operationsOf(warehouse),
       syncs: ['groups'],

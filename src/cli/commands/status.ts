@@ -1,5 +1,5 @@
 /** `sluice status`: shows the status of all syncs, from the warehouse alone. */
-import type { DriftStatus, FailureStatus, Status } from '../../insight/status.ts';
+import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../insight/status.ts';
 import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
 import type { EngineStatus } from '../../engine/status.ts';
@@ -147,6 +147,7 @@ export async function readFullStatus(
     const changes = since === undefined ? undefined : await changesSince(warehouse, since);
     return {
       ...found,
+      syncs: found.syncs.map((it) => withRemoved(it, config)),
       ...(marks && { marks }),
       ...(changes && { changes }),
       ...(deleted && { deleted }),
@@ -162,6 +163,15 @@ export async function readFullStatus(
   const found: Found = { ...read, ...(warehouseFolder !== undefined && { warehouse: warehouseFolder }), spool };
   return { found, now };
 }
+
+/** Says what becomes of a run that no sync of the config continues. */
+const withRemoved = (sync: SyncStatus, { syncs }: Config): SyncStatus =>
+  !['interrupted', 'out_of_points'].includes(sync.state) || syncs.some(({ name }) => name === sync.sync)
+    ? sync
+    : { ...sync, error: REMOVED };
+
+const REMOVED =
+  'the sync is not in this config, so nothing continues its run. After 24 hours, any sync ends the run, unless its spool is missing, and lists the lost answers. To continue it before that, add the sync to the config again';
 
 const fullText = (found: Found, context: Context): string =>
   [

@@ -5,11 +5,10 @@
  * are settled, except for those that may lead to further requests.
  */
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { holderOf } from '../../control/lease/holder.ts';
 import { syncsAtWork } from '../../control/lease/syncs-at-work.ts';
-import { HeldError } from '../../errors.ts';
+import { withFreeLease } from '../../control/lease/with-free-lease.ts';
 import { answersLeftToOthers, type LeftAnswer } from '../../ledger/answers.ts';
-import { acquireLease, type Lease, releaseLease, syncLease } from '../../ledger/lease.ts';
+import type { Lease } from '../../ledger/lease.ts';
 import { isLogRead } from '../../ledger/log-reads.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
@@ -65,17 +64,7 @@ async function settle(
   held: Pick<SyncLease, 'lease' | 'signal'>,
 ): Promise<void> {
   const { warehouse, config, effects } = invocation;
-  const ops = operationsOf(warehouse);
-  const holder = holderOf(effects);
-  const isSoleOwner = warehouse.kind === 'embedded';
-  const acquired = await retryTransient(() => acquireLease(ops, syncLease(sync), holder, isSoleOwner), effects).catch(
-    (error: unknown) => {
-      if (error instanceof HeldError) return undefined;
-      throw error;
-    },
-  );
-  if (!acquired) return;
-  try {
+  await withFreeLease(warehouse, sync, effects, warehouse.kind === 'embedded', async (acquired) => {
     for (const [name, each] of Map.groupBy(answers, (it) => it.endpoint)) {
       const endpoint = endpointNamed(name);
       const prices =
@@ -94,9 +83,7 @@ async function settle(
       };
       await load(invocation, syncRun, each, options, held.signal);
     }
-  } finally {
-    await retryTransient(() => releaseLease(ops, acquired), effects);
-  }
+  });
 }
 
 async function load(

@@ -2,6 +2,7 @@
 import { TransientError } from '../../errors.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { leftRuns } from '../../ledger/failures/left-runs.ts';
 import { countByState } from '../../ledger/requests.ts';
 import { openSpool, type Spool } from './files.ts';
 import { spoolIdIn } from './marker.ts';
@@ -15,7 +16,7 @@ import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry
 export interface Spools {
   /** The spool of this process; undefined if it has none or could not create it. */
   readonly own?: SpoolPlace;
-  /** Returns the answers in all spools that can be found, for the syncs of the config. */
+  /** Returns the answers in all spools that can be found, for the syncs of the config and those whose runs were left. */
   readonly waiting: () => Promise<readonly SpooledFiles[]>;
 }
 
@@ -27,6 +28,7 @@ export interface SpoolsOptions extends RetryEffects {
   /** Folders of spools that an earlier version used, so the ledger may not name them. */
   readonly formerSpools?: readonly string[];
   readonly newId: () => string;
+  readonly now: () => Date;
   readonly onNotice: (notice: Notice) => void;
 }
 
@@ -46,13 +48,15 @@ export async function findableSpools(options: SpoolsOptions): Promise<Spools> {
     reported.add(notice.message);
   };
   const waiting = async (): Promise<SpooledFiles[]> => {
-    const open = await retryTransient(() => openSpools(options.ops, { syncs: options.syncs }), options);
+    const left = await retryTransient(() => leftRuns(options.ops, options.syncs, options.now()), options);
+    const syncs = [...new Set([...options.syncs, ...left.map(({ sync }) => sync)])];
+    const open = await retryTransient(() => openSpools(options.ops, { syncs }), options);
     const named = open.flatMap(({ spools }) => spools);
     const found = await findSpools(named, own);
     const folders = new Set([...found.map(({ folder }) => folder), ...(options.formerSpools ?? [])]);
     folders.delete(spool.folder);
     const spools = [spool, ...[...folders].map((folder) => openSpool({ folder }))];
-    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice: reportOnce }, options.syncs)));
+    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice: reportOnce }, syncs)));
   };
   return { ...(own && { own }), waiting };
 }

@@ -38,7 +38,7 @@ export const isAnsweredSince = (
 
 /** State and error of the run `r`. A run is interrupted as soon as its lease expires, before a process records it. */
 export const RUN_STATE = `case when ${hasDied('r')} then 'interrupted' else r.state end`;
-export const RUN_ERROR = `case when ${hasDied('r')} then 'its process died before the run ended; the next sync continues it' else r.error end`;
+export const RUN_ERROR = `case when ${hasDied('r')} then 'its process died before the run ended; the next run of its sync continues it, or ends it after 24 hours' else r.error end`;
 
 /** Orders runs by sync, the newest first. Samples and runs of given days come last, because they say little of their sync. */
 export const NEWEST_BY_SYNC = `sync, (scope in ('limited', 'range')) is true, id desc`;
