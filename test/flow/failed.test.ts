@@ -8,7 +8,7 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
-import { BUSY, days, filings } from './filings.ts';
+import { BUSY, days, filings, inTable, inWorld } from './filings.ts';
 import { select } from './rows.ts';
 import { configOf, only, type Scene, sceneIn, service } from './scene.ts';
 
@@ -202,7 +202,7 @@ syncs:
     },
   );
 
-  it('sends only the failed slice of a window, and moves no watermark', async () => {
+  it('sends only the failed slices of a window, which the watermark then lists no more, and no run buys again', async () => {
     const state = { isDown: true };
     const scene = await sceneIn(await open(), {
       size: BUSY,
@@ -212,6 +212,10 @@ syncs:
           : undefined,
     });
     const yaml = filings('window: { from: 2026-02-01, to: 2026-02-28 }');
+    const watermarks = async () =>
+      (await select<{ value: string }>(scene.warehouse, 'select value from sluice_ops.marks')).map(
+        ({ value }) => JSON.parse(value) as Record<string, unknown>,
+      );
     expect(only(await scene.sync(yaml)).failed).toBeGreaterThan(0);
     const failed = await select<{ slice: string }>(
       scene.warehouse,
@@ -219,7 +223,8 @@ syncs:
        where state = 'failed' order by 1`,
     );
     expect(days(scene).length).toBeGreaterThan(failed.length);
-    const marks = await select(scene.warehouse, 'select * from sluice_ops.marks');
+    const marks = await watermarks();
+    expect(marks).toMatchObject([{ reached: '2026-02-28', unread: failed.map(() => expect.anything() as unknown) }]);
     state.isDown = false;
     scene.clock.advance(1000);
 
@@ -229,7 +234,12 @@ syncs:
     // A slice that turns out full is split; nothing outside of the failed slices is sent.
     const last = failed.at(-1)?.slice.split('..')[1] ?? '';
     for (const slice of slices) expect(slice.slice(-10) <= last).toBe(true);
-    expect(await select(scene.warehouse, 'select * from sluice_ops.marks')).toEqual(marks);
+    const { reached: _, unread: __, ...rest } = marks[0] ?? {};
+    expect(await watermarks()).toEqual([{ ...rest, lastCompleteDay: '2026-02-28' }]);
+    scene.clock.advance(1000);
+    await scene.sync(yaml);
+    expect(days(scene).filter((slice) => slice.slice(0, 10) <= last)).toEqual([]);
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-01', date_to: '2026-02-28' }));
   });
 
   it('is refused for a changed config, another range or an unfinished run, which stays open', async () => {

@@ -25,7 +25,7 @@ import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { deletedNotice, deletedRows } from '../replay/deleted-rows.ts';
 import { isPartOfSync } from '../prepare/plan-hash.ts';
-import { moveWatermarks } from './move-watermarks.ts';
+import { moveWatermarks, removeReadSlices } from './move-watermarks.ts';
 import type { MissingSpools } from '../../recovery/spool/find-spools.ts';
 
 export interface ConcludeInput extends FinishedRun {
@@ -47,7 +47,9 @@ export async function concludeRun(
   { warehouse, effects }: Pick<Invocation, 'warehouse' | 'effects'>,
   input: ConcludeInput,
 ): Promise<SyncSummary> {
-  if (!input.isPart) await moveWatermarks(ops, { ...input, schema: warehouse.schema, now: effects.now });
+  const watermarks = { ...input, schema: warehouse.schema, now: effects.now };
+  if (!input.isPart) await moveWatermarks(ops, watermarks);
+  else if (input.isOfFailed) await removeReadSlices(ops, watermarks);
   const { paging } = input.definition.endpoint;
   const skipped = await skipBeyondLimit(ops, input);
   const unread = await unreadableSum(ops, input.run.id);
@@ -124,6 +126,7 @@ export async function concludeOpenRun(
     stop,
     aborted,
     isPart: isPartOfSync(options),
+    isOfFailed: options.failed === true && !isPartOfSync({ ...options, failed: false }),
     failOnTruncated: options.failOnTruncated,
     limit: options.limit === undefined ? undefined : { requests: options.limit, leftOut },
   };

@@ -16,6 +16,8 @@ export interface FinishedRun {
   readonly aborted?: boolean | undefined;
   /** The run requested only a part of the sync, such as the range of a backfill, so it moves no watermark. */
   readonly isPart?: boolean;
+  /** It requested what failed in the runs of all inputs before it. */
+  readonly isOfFailed?: boolean;
   readonly limit?: RequestLimit | undefined;
   readonly failOnTruncated?: boolean;
 }

@@ -24,10 +24,21 @@ import { earliest, moveLogMark, type WatermarkContext } from './move-log-waterma
 
 /** Moves the watermark of a log, or the window watermarks of its inputs, according to the run's requests. */
 export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promise<void> {
-  const { paging } = context.definition.endpoint;
-  if (paging.by === 'cursor') await moveLogMark(ops, context);
-  if (paging.by === 'window' && paging.days && context.definition.window)
-    await moveWindowMarks(ops, context, paging.days);
+  if (context.definition.endpoint.paging.by === 'cursor') await moveLogMark(ops, context);
+  await moveWindowMarks(ops, context, await inputEnds(ops, context));
+}
+
+/**
+ * Removes the slices that a run of failed requests read from those that window watermarks list. The next run would buy the
+ * parts of a split slice again. No watermark moves beyond the days that it had reached.
+ */
+export async function removeReadSlices(ops: Ops, context: WatermarkContext): Promise<void> {
+  const ends = await inputEnds(ops, context);
+  await moveWindowMarks(
+    ops,
+    context,
+    ends.map((end) => ({ ...end, windows: null })),
+  );
 }
 
 /** The result of a run's requests for one input. */
@@ -46,7 +57,10 @@ interface InputEnd {
   readonly unread: readonly { readonly body: RequestBody; readonly depth: number; readonly as_of: string }[] | null;
 }
 
-async function inputEnds(ops: Ops, runId: string, days: Days): Promise<readonly InputEnd[]> {
+/** The results of a run for the inputs of a window; empty if the sync has no window. */
+async function inputEnds(ops: Ops, { definition, run }: WatermarkContext): Promise<readonly InputEnd[]> {
+  const { days } = definition.endpoint.paging;
+  if (!days || !definition.window) return [];
   const sentAt = sql`(a.received_at - a.took_ms * interval '1 millisecond')`;
   // An answer about ended days bounds nothing, however old it is.
   const bounding = sql`case when r.body ->> ${days.to} >= to_char(${sentAt} at time zone ${days.timeZone}, 'YYYY-MM-DD')
@@ -77,13 +91,14 @@ async function inputEnds(ops: Ops, runId: string, days: Days): Promise<readonly 
         'unread',
       ),
     ])
-    .where('r.run_id', '=', runId)
+    .where('r.run_id', '=', run.id)
     .groupBy('r.input')
     .execute();
 }
 
-async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
-  const ends = await inputEnds(ops, context.run.id, days);
+async function moveWindowMarks(ops: Ops, context: WatermarkContext, ends: readonly InputEnd[]): Promise<void> {
+  const { days } = context.definition.endpoint.paging;
+  if (!days || ends.length === 0) return;
   const watermarks = await readWatermarks(ops, context.definition.name);
   const named = ends.map((end) => ({ end, names: windowWatermarkNames(context.definition, end.input) }));
   const now = context.now();
@@ -113,7 +128,8 @@ function watermarkAfter(
   end: InputEnd,
 ): WindowWatermark | undefined {
   const known = newestKnown(definition, days, before, end);
-  if (!known) return undefined;
+  // Without windows, the run requested only slices that the watermark lists.
+  if (!known || !(end.windows || before?.unread)) return undefined;
   const keys = new Set(end.keys);
   const asked = end.windows ?? [];
   // Slices outside of the window too: a window that is wider again still needs them.
