@@ -5,6 +5,7 @@ import { anyBigint, anyText } from '../warehouse/sql/array-literal.ts';
 import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { type Ops, type OpsDatabase, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from './answers.ts';
+import { syncInRow } from './log-reads.ts';
 
 type Where = Parameters<typeof operationsOf>[0];
 
@@ -28,7 +29,7 @@ const entries = (warehouse: Where) =>
     .select(['id', 'answer_id as answerId', 'sync', 'endpoint', 'resource'])
     .select([sql<number | null>`position::int`.as('position'), 'pointer', 'reason', 'created_at as at']);
 
-/** Which open entries to list: those of a sync, and those with a smaller id (default: all). */
+/** Which open entries to list: those of a sync and its reads of the log, and those with a smaller id (default: all). */
 export interface QuarantineFilter {
   readonly sync?: string | undefined;
   readonly before?: string | undefined;
@@ -42,7 +43,7 @@ export async function listQuarantine(
 ): Promise<QuarantineEntry[]> {
   return entries(warehouse)
     .where('resolved_at', 'is', null)
-    .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? ''))
+    .$if(sync !== undefined, (all) => all.where(syncInRow('sync'), '=', sync ?? ''))
     .$if(before !== undefined, (all) => all.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)

@@ -208,8 +208,15 @@ anyWarehouse('the console', (openWarehouse, kind) => {
       warehouse.db,
     );
     const console = await openConsole(warehouse);
+    // The status counts entries of a sync's reads of the log for the sync.
+    await sql`
+      insert into ${sql.id(warehouse.ops, 'quarantine')} (answer_id, sync, endpoint, resource, position, pointer, reason, created_at)
+      select id, 'groups:log', 'token.requests', 'TokenRequest', 1, '/1', 'its id is missing', received_at
+      from ${sql.id(warehouse.ops, 'answers')} where sync = 'groups' order by id limit 1`.execute(warehouse.db);
     const list = await page(console, '/quarantine?sync=groups');
     expect(textOf(list)).toContain('PronetGroup /0 its name is wrong');
+    expect(textOf(list)).toContain('TokenRequest /1 its id is missing');
+    expect(textOf(await page(console, '/quarantine?sync=pages'))).not.toContain('its id is missing');
     const entry = textOf(await page(console, `/quarantine/${rows[0]?.id}`));
     expect(entry).toContain('Reason its name is wrong JSON pointer /0');
     expect(entry).toContain('{ "@type": "@pronet_group"');
