@@ -8432,7 +8432,7 @@ create table sluice_ops."requests" (
   "state" text not null,
   -- Number of attempts that were sent.
   "attempts" bigint default 0 not null,
-  -- Possible cost of its attempts in points by the price list.
+  -- Points counted for its attempts: the maximum until their results are known, then their cost by the prices known at that time. The column charged has the true cost. Null if it was never sent.
   "points" numeric,
   -- Identifier that every attempt sends, to find it in the service’s log.
   "x_request_id" uuid,

@@ -130,7 +130,11 @@ export const operations = {
         'abandoned',
       ]),
       attempts: counter('Number of attempts that were sent.'),
-      points: nullable(numeric('Possible cost of its attempts in points by the price list.')),
+      points: nullable(
+        numeric(
+          'Points counted for its attempts: the maximum until their results are known, then their cost by the prices known at that time. The column charged has the true cost. Null if it was never sent.',
+        ),
+      ),
       charged: nullable(numeric('Points charged for its rows in the request log; null until known.')),
       x_request_id: nullable(uuid('Identifier that every attempt sends, to find it in the service’s log.')),
       planned_at: timestamp('Time at which it entered the plan.'),
