@@ -217,6 +217,30 @@ anyWarehouse('a full answer', (open) => {
     expect(await boundsIn(scene)).toEqual(NONE);
   });
 
+  it('with a denied part that a narrower window leaves out stays a lower bound until a run of a wider window reads it', async () => {
+    let isDenied = true;
+    const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);
+    const scene = await sceneOf(world, (request) =>
+      isDenied && isPartWith(request, '2026-02-12') ? { status: 412, body: 'null' } : undefined,
+    );
+    const yaml = (from: string, to: string): string =>
+      filings(`window: { from: ${from}, to: ${to}, lookback: 0d }\n    checks: [{ complete: true }]`, '{ count: 50 }');
+
+    expect(only(await scene.sync(yaml('2026-02-02', '2026-03-03')))).toMatchObject({ missing: 1, truncated: 1 });
+    expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
+    const narrow = only(await scene.sync(yaml('2026-02-25', '2026-03-04')));
+    expect(narrow).toMatchObject({ missing: 0, truncated: 0, checks: [{ status: 'fail' }] });
+    expect(narrow.sent).toBeGreaterThan(0);
+    expect(await boundsIn(scene)).toMatchObject({ status: [1, [FAILED]], coverage: [{ n: 1 }], report: 1 });
+    expect(only(await scene.sync(yaml('2026-02-02', '2026-03-04')))).toMatchObject({ missing: 1 });
+    expect((await boundsIn(scene)).status).toEqual([1, [FAILED]]);
+
+    isDenied = false;
+    const last = only(await scene.sync(yaml('2026-02-02', '2026-03-05'), { failOnTruncated: true }));
+    expect(last).toMatchObject({ exitCode: 0, missing: 0, checks: [{ status: 'pass' }] });
+    expect(await boundsIn(scene)).toEqual(NONE);
+  });
+
   it('of an input ends when a run reads the input, also if it is written otherwise then', async () => {
     let isRefused = true;
     const world = filingWorld(22, '2026-02-02', '2026-03-05', () => 12);

@@ -11,6 +11,7 @@ import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 import { recordFormerSlices } from '../split/former-slices.ts';
+import { withoutLeftOutParts } from '../split/left-out-parts.ts';
 import type { Invocation } from '../run/invocation.ts';
 import { allowedBy, evaluate, type CheckedRun } from './evaluate.ts';
 
@@ -33,7 +34,8 @@ export async function runChecks(
   const { checks = [] } = definition;
   if (checks.length === 0) return [];
   const ops = operationsOf(warehouse);
-  await retryTransient(() => recordFullAnswersWithFailedParts(ops, run), effects);
+  const withoutLeftOut = withoutLeftOutParts(ops, ended, effects.now());
+  await retryTransient(() => recordFullAnswersWithFailedParts(ops, run, withoutLeftOut), effects);
   await retryTransient(() => recordFormerSlices(ops, ended), effects);
   const read = async () => ({ counters: await readRunCounters(ops, run.id), unread: await unreadableSum(ops, run.id) });
   const facts = await retryTransient(read, effects);

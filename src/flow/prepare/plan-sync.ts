@@ -164,7 +164,7 @@ export function tasksOfInput(
   const isBackfill = from !== undefined || to !== undefined;
   const relied = isBackfill ? undefined : watermark;
   const isDone = relied !== undefined && isCovered(definition, maxAgeOf(input), relied, { today, now });
-  const unread = relied ? slicesToRetry(definition, input, relied) : [];
+  const unread = relied ? slicesToRetry(definition, input, relied).within : [];
   const lastCompleteDay = relied ? reachedDay(relied) : watermark?.lastCompleteDay;
   const facts = {
     today,

@@ -93,19 +93,20 @@ export const retriedSlices = (
     task: taskOf(definition, { ...definition.request, ...input, ...slice.fields }, input, slice.depth),
   }));
 
-/** The slices of a watermark to request again, as far as they are within the sync's window. */
+/** The slices of a watermark to request again: those within the sync's window, and those that the window leaves out. */
 export function slicesToRetry(
   definition: RetryDefinition,
   input: RequestBody,
   watermark: WindowWatermark,
-): RetriedSlice[] {
+): { readonly within: readonly RetriedSlice[]; readonly leftOut: readonly RetriedSlice[] } {
   const { endpoint, window } = definition;
   const { days } = endpoint.paging;
-  if (!days || !window) return [];
-  return retriedSlices(definition, input, watermark).filter(({ task }) => {
+  if (!days || !window) return { within: [], leftOut: [] };
+  const { within = [], leftOut = [] } = Object.groupBy(retriedSlices(definition, input, watermark), ({ task }) => {
     const { from, to } = daysOf(days, task.request);
-    return to >= window.from && (window.to === 'today' || from <= window.to);
+    return to >= window.from && (window.to === 'today' || from <= window.to) ? 'within' : 'leftOut';
   });
+  return { within, leftOut };
 }
 
 /** The fields that narrow a request compared with its input's question. */

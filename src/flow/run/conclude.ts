@@ -15,6 +15,7 @@ import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { earlierBounds } from './earlier-bounds.ts';
 import type { FinishedRun } from './finished-run.ts';
 import { recordFormerSlices } from '../split/former-slices.ts';
+import { withoutLeftOutParts } from '../split/left-out-parts.ts';
 import type { Invocation } from './invocation.ts';
 import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
@@ -54,7 +55,7 @@ export async function concludeRun(
   const skipped = await skipBeyondLimit(ops, input);
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordUnsentSlices(ops, input.run.id);
-  await recordFullAnswersWithFailedParts(ops, input.run);
+  await recordFullAnswersWithFailedParts(ops, input.run, withoutLeftOutParts(ops, input, effects.now()));
   await recordFormerSlices(ops, input);
   await resolveReplaced(ops, [input.run.sync], effects.now());
   const counters = await readRunCounters(ops, input.run.id);

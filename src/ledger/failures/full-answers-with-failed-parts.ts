@@ -2,6 +2,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { isSplit } from '../skip-for-split.ts';
 import { endpointNamed } from '../../service/catalog.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { boundsOfReadInputs, isDenied, isUnread, type ReadingRun } from './read-inputs.ts';
 import { UNREADABLE } from './unreadable-answers.ts';
@@ -11,14 +12,26 @@ import { notExists } from '../../warehouse/sql/not-exists.ts';
 /** Why a slice is a lower bound although its answer was followed. */
 const FAILED_PART = 'as many items as requested, and a request for more of them failed';
 
+/** A full answer with a failed part, of a run before. */
+export interface FullAnswer {
+  readonly id: string;
+  readonly input: RequestBody;
+  /** Its request without the count. */
+  readonly filters: RequestBody;
+}
+
 /**
  * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
- * earlier runs are none whose input this run requested without a failure, or whose parts were read since. Call it before
- * the lower bounds are counted.
+ * earlier runs are none whose input this run requested without a failure, or whose parts were read since. `withoutLeftOut`
+ * removes those with a failed part that no run requests now. Call it before the lower bounds are counted.
  */
-export async function recordFullAnswersWithFailedParts(ops: Ops, run: ReadingRun): Promise<void> {
+export async function recordFullAnswersWithFailedParts(
+  ops: Ops,
+  run: ReadingRun,
+  withoutLeftOut: (answers: readonly FullAnswer[]) => Promise<readonly FullAnswer[]>,
+): Promise<void> {
   await recordFollowed(ops, run);
-  await clearRead(ops, run);
+  await clearRead(ops, run, withoutLeftOut);
   await clearSplit(ops, run);
 }
 
@@ -56,23 +69,29 @@ async function recordFollowed(ops: Ops, { id }: ReadingRun): Promise<void> {
 }
 
 /** The watermark lists a failed part, so later runs of the input request it again, perhaps with other days around it. */
-async function clearRead(ops: Ops, run: ReadingRun): Promise<void> {
+async function clearRead(
+  ops: Ops,
+  run: ReadingRun,
+  withoutLeftOut: (answers: readonly FullAnswer[]) => Promise<readonly FullAnswer[]>,
+): Promise<void> {
   const bounds = await ops
-    .selectFrom('coverage')
-    .select('id')
-    .where('sync', '=', run.sync)
-    .where('reason', '=', FAILED_PART)
-    .where('run_id', '<', run.id)
+    .selectFrom('coverage as c')
+    .innerJoin('requests as q', 'q.id', 'c.request_id')
+    .select(['c.id', 'c.filters', 'q.input'])
+    .where('c.sync', '=', run.sync)
+    .where('c.reason', '=', FAILED_PART)
+    .where('c.run_id', '<', run.id)
     .execute();
   const read = await boundsOfReadInputs(
     ops,
     run,
     bounds.map(({ id }) => id),
   );
+  const ended = await withoutLeftOut(bounds.filter(({ id }) => read.has(id)));
   await ops
     .updateTable('coverage')
     .set({ reason: null })
-    .where('id', '=', anyBigint([...read]))
+    .where('id', '=', anyBigint(ended.map(({ id }) => id)))
     .execute();
 }
 
