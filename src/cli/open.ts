@@ -69,6 +69,15 @@ export const withWarehouse = <T>(context: Context, config: Config, work: Work<T>
 export const withWarehouseToRead = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
   withOpen(context, config, true, work);
 
+/**
+ * The same for work that reads and may create the schema of an empty warehouse. On a server, a role whose transactions are
+ * read-only can do it if the schema exists.
+ */
+export const withWarehouseToPlan = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
+  config.warehouse.url.reveal().startsWith('embedded:')
+    ? withWarehouse(context, config, work)
+    : withWarehouseToRead(context, config, work);
+
 async function withOpen<T>(
   context: Context,
   { file, warehouse: settings }: Config,

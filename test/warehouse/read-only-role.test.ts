@@ -49,16 +49,30 @@ describe('a role with read-only transactions', () => {
   beforeAll(() => administer(`alter role "${role}" set ${ON}`));
   afterAll(() => administer(`alter role "${role}" ${OFF}`));
 
-  it.each([
+  const commands: readonly (readonly string[])[] = [
     ['query', 'select 1'],
     ['status'],
     ['costs'],
     ['report'],
     ['check'],
     ['export', 'pronet_groups', '--output', 'groups.csv'],
-  ])('runs %s', async (...words) => {
-    const given = words.map((it) => (it.endsWith('.csv') ? join(folder, it) : it));
+    ['plan'],
+    ['plan', '--explain'],
+    ['plan', '--output', 'plan.json'],
+    ['plan', '--against', 'sluice.yaml'],
+    ['plan', '--for', '30d'],
+  ];
+
+  it.each(commands.map((words) => [words.join(' '), words] as const))('runs %s', async (_, words) => {
+    const given = words.map((it) => (it.includes('.') ? join(folder, it) : it));
     expect(await sluice(given)).toMatchObject({ code: 0 });
+  });
+
+  it('plans nothing in an empty warehouse, and does not wait for a failover to create its schema', async () => {
+    await writeFile(join(folder, 'empty.yaml'), `warehouse: { url: "\${DATABASE_URL}", schema: nothing }\n${CONFIG}`);
+    const ran = await sluice(['plan', '--config', join(folder, 'empty.yaml')]);
+    expect(ran).toMatchObject({ code: 8 });
+    expect(ran.err).toContain('Run sluice migrate');
   });
 
   it('ends a sync with a usage error that names the role', async () => {

@@ -2,7 +2,7 @@
 import type { Planned } from '../../flow/forecast/quote-syncs.ts';
 import { command, configOption, day, flag, number, text } from '../command.ts';
 import { requireUsable } from '../credential.ts';
-import { readConfig, withWarehouse } from '../open.ts';
+import { readConfig, withWarehouseToPlan } from '../open.ts';
 import { configFlag, planningFlags } from './plan/config-flag.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
 import { asJson } from '../terminal/json.ts';
@@ -82,7 +82,7 @@ export const plan = command({
       const { explainRequests } = await import('./plan/explain-requests.ts');
       return explainRequests(context, config, names, options);
     }
-    const made = await withWarehouse(context, config, async (warehouse) => {
+    const made = await withWarehouseToPlan(context, config, async (warehouse) => {
       const [{ quotePlan }, { makeSavedPlan }] = await Promise.all([
         import('./plan/quote-plan.ts'),
         import('../../flow/saved-plan/save-plan.ts'),

@@ -5,8 +5,11 @@ import { TransientError, UsageError } from '../../errors.ts';
 /** The oldest Postgres version that supports all statements. */
 const OLDEST_SERVER = 14;
 
-/** Throws a UsageError for a server that a person must change, and a TransientError for a standby. */
-export async function assertServer(db: QueryExecutorProvider, isReadOnly: boolean): Promise<void> {
+/**
+ * Returns true if the server accepts writes. Throws a UsageError for a server that a person must change, also one without writes
+ * unless the caller only reads, and a TransientError for a standby.
+ */
+export async function assertServer(db: QueryExecutorProvider, isReadOnly: boolean): Promise<boolean> {
   const { rows } = await sql<{ version: number; read_only: string; encoding: string }>`
     select current_setting('server_version_num')::int / 10000 as version,
       current_setting('transaction_read_only') as read_only,
@@ -23,6 +26,7 @@ export async function assertServer(db: QueryExecutorProvider, isReadOnly: boolea
     });
   }
   if (readOnly === 'on') await assertWritable(db, isReadOnly);
+  return readOnly !== 'on';
 }
 
 /** Throws if the server is a standby, or if the caller writes where a setting forbids it. */

@@ -134,8 +134,9 @@ async function openServer(url: string, names: SchemaNames, effects: OpenEffects)
   const db = new Kysely<OperationsTables>({ dialect });
   const close = memoize(() => db.destroy());
   let clock: DatabaseClock;
+  let isWritable: boolean;
   try {
-    await assertServer(db, effects.isReadOnly === true);
+    isWritable = await assertServer(db, effects.isReadOnly === true);
     clock = await clockOf(db, effects);
   } catch (error) {
     await close();
@@ -144,7 +145,8 @@ async function openServer(url: string, names: SchemaNames, effects: OpenEffects)
   // A function, so that printing a warehouse does not print its password.
   const driver = { kind: 'pool', settings: () => settings } as const;
   const place = `${server.database} on ${server.host}`;
-  return { kind: 'postgres', ...names, place, db, session, longWork, driver, clock, close };
+  const kept = isWritable ? {} : { keepsSchema: true };
+  return { kind: 'postgres', ...names, place, db, session, longWork, driver, clock, close, ...kept };
 }
 
 const clockOf = (db: Kysely<OperationsTables>, effects: OpenEffects): Promise<DatabaseClock> =>

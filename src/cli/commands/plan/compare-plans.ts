@@ -8,7 +8,7 @@ import { costChange, MONTH_DAYS, monthlyCost } from '../../../plan/forecast/cost
 import { ensureSchema } from '../../../warehouse/migrate/migrate.ts';
 import { configAt } from '../../config-at.ts';
 import type { Context } from '../../context.ts';
-import { withWarehouse } from '../../open.ts';
+import { withWarehouseToPlan } from '../../open.ts';
 import { show } from '../../terminal/show.ts';
 import { ASSUMPTIONS, costChangeMarkdown, costChangeText } from '../../text/cost-change-text.ts';
 
@@ -20,7 +20,7 @@ export async function comparePlans(
 ): Promise<number> {
   const { against, markdown, failAbove = null } = given;
   const other = await configAt(context, config, against);
-  const [before, after] = await withWarehouse(context, config, async (warehouse) => {
+  const [before, after] = await withWarehouseToPlan(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
     const now = warehouse.clock.now();
     const until = new Date(now.getTime() + MONTH_DAYS * DAY_MS);

@@ -7,7 +7,7 @@ import { selectSyncs } from '../../../plan/order.ts';
 import { filtersText } from '../../../text/filters.ts';
 import { ensureSchema } from '../../../warehouse/migrate/migrate.ts';
 import type { Context } from '../../context.ts';
-import { withWarehouse } from '../../open.ts';
+import { withWarehouseToPlan } from '../../open.ts';
 import type { Channel } from '../../terminal/channel.ts';
 import { column, duration, tableOf, withNoun } from '../../terminal/print.ts';
 import { show } from '../../terminal/show.ts';
@@ -24,7 +24,7 @@ export async function explainRequests(
   options: PlanOptions,
 ): Promise<number> {
   const most = context.json ? MOST_IN_JSON : MOST_PRINTED;
-  const explained = await withWarehouse(context, config, async (warehouse) => {
+  const explained = await withWarehouseToPlan(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
     const definitions = selectSyncs(config.syncs, names);
     await checkQueries(warehouse, definitions);

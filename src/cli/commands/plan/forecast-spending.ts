@@ -12,7 +12,7 @@ import { readForecastScores, saveForecast } from '../../../ledger/forecasts.ts';
 import { spendingForecast } from '../../../plan/forecast/spending-forecast.ts';
 import { ensureSchema } from '../../../warehouse/migrate/migrate.ts';
 import type { Context } from '../../context.ts';
-import { withWarehouse } from '../../open.ts';
+import { withWarehouseToPlan } from '../../open.ts';
 import { show } from '../../terminal/show.ts';
 import { FORECAST_ASSUMPTIONS, forecastText } from '../../text/forecast-text.ts';
 
@@ -28,7 +28,7 @@ const MOST_SCORES = 10;
 
 /** Prints the forecast, and saves it so that later ones show how it compares; returns the exit code. */
 export async function forecastSpending(context: Context, config: Config, end: ForecastEnd): Promise<number> {
-  const forecast = await withWarehouse(context, config, async (warehouse) => {
+  const forecast = await withWarehouseToPlan(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
     const now = warehouse.clock.now();
     const until = endOf(end, now);
