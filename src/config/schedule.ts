@@ -1,7 +1,7 @@
 /** Checks the schedule of a sync: a cron expression and its time zone. */
 import { foundIn } from './check.ts';
 import { nearest } from './document/nearest.ts';
-import { cronProblem } from './values/cron.ts';
+import { readCron } from './values/cron.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { entryOf, type Tree } from './document/tree.ts';
 
@@ -16,9 +16,9 @@ export function scheduleOf(written: string | Schedule, tree: Tree, report: Repor
   const schedule = typeof written === 'string' ? { cron: written, timezone: 'UTC' } : written;
   const { cron, timezone } = schedule;
   const at = entryOf(tree, 'schedule')?.value;
-  const problem = cronProblem(cron);
+  const problem = readCron(cron);
   const cronAt = entryOf(at, 'cron')?.value ?? at;
-  if (problem !== undefined && cronAt) report(cronAt.span, `cron: ${problem}`);
+  if (typeof problem === 'string' && cronAt) report(cronAt.span, `cron: ${problem}`);
   const zoneAt = entryOf(at, 'timezone');
   if (zoneAt && !isTimezone(timezone)) {
     report(

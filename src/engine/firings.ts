@@ -1,19 +1,16 @@
 /** The times at which schedules fire: the engine enqueues its jobs by them, and plans and forecasts show them. */
-import { CronExpressionParser } from 'cron-parser';
 import type { SyncDefinition } from '../config/definition.ts';
-import { DAY_MS } from '../day.ts';
+import { type Cron, readCron } from '../config/values/cron.ts';
+import { DAY_MS, weekdayOf } from '../day.ts';
 
 export type SyncSchedule = NonNullable<SyncDefinition['schedule']>;
 
-/** The library is right about the hour in which clocks change only if it starts before that hour. */
-const BEFORE_MS = DAY_MS / 8;
-/** The library finds no firing around some changes, such as that by half an hour on Lord Howe Island. The next search starts later. */
-const SKIPPED_MS = DAY_MS / 2;
-const MOST_SKIPPED = 8;
+const MINUTE_MS = 60_000;
+const HOURS_OF_A_DAY = 24;
 
 /**
  * Returns the next firings after an instant, at most `most`. In spring, a firing in the skipped hour is an hour later; in
- * autumn, a firing at a fixed hour is in one of the repeated hours only.
+ * autumn, a firing at a fixed hour is in the first of the repeated hours only.
  */
 export const firingsOf = (schedule: SyncSchedule, after: Date, most: number): readonly Date[] =>
   firingsAfter(schedule, after).take(most).toArray();
@@ -29,16 +26,51 @@ export function firingsUntil(schedule: SyncSchedule, after: Date, until: Date): 
 }
 
 function* firingsAfter({ cron, timezone }: SyncSchedule, after: Date): Generator<Date, void> {
-  let from = after.getTime() - BEFORE_MS;
-  let last = after;
-  for (let skipped = 0; skipped < MOST_SKIPPED; skipped += 1) {
-    const times = CronExpressionParser.parse(cron, { tz: timezone, currentDate: new Date(from) });
-    while (times.hasNext()) {
-      const firing = times.next().toDate();
+  const times = readCron(cron);
+  // Another version wrote it.
+  if (typeof times === 'string') return;
+  const offsetAt = offsetsIn(timezone);
+  let last = after.getTime();
+  for (let day = Math.floor(last / DAY_MS) - 1; ; day += 1) {
+    if (!matches(times, day)) continue;
+    for (const firing of firingsOn(times, day * DAY_MS, offsetAt)) {
       if (firing <= last) continue;
-      yield firing;
+      yield new Date(firing);
       last = firing;
     }
-    from = Math.max(from, last.getTime()) + SKIPPED_MS;
   }
+}
+
+function matches({ days, months, weekdays }: Cron, day: number): boolean {
+  const date = new Date(day * DAY_MS);
+  if (!months.includes(date.getUTCMonth() + 1)) return false;
+  const isDay = days?.includes(date.getUTCDate());
+  const isWeekday = weekdays?.includes(weekdayOf(day));
+  return isDay === undefined ? (isWeekday ?? true) : isDay || (isWeekday ?? false);
+}
+
+/** The instants, in order, at which the clocks of the time zone show the times of a day, which is given by its midnight in UTC. */
+function firingsOn({ minutes, hours }: Cron, midnight: number, offsetAt: (instant: number) => number): number[] {
+  const [before, after] = [offsetAt(midnight - DAY_MS), offsetAt(midnight + 2 * DAY_MS)];
+  const firings = hours.flatMap((hour) =>
+    minutes.flatMap((minute) => {
+      const shown = midnight + (hour * 60 + minute) * MINUTE_MS;
+      if (before === after) return [shown - before];
+      const instants = [shown - before, shown - after].filter((instant) => instant + offsetAt(instant) === shown);
+      // A schedule for every hour follows the elapsed time.
+      if (hours.length === HOURS_OF_A_DAY) return instants;
+      return [instants.length > 0 ? Math.min(...instants) : shown - before];
+    }),
+  );
+  return firings.toSorted((a, b) => a - b);
+}
+
+/** Returns by how much the clocks of a time zone are ahead of UTC, in milliseconds. */
+function offsetsIn(timeZone: string): (instant: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  return (instant) => {
+    const parts = format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign = '+', hours = '0', minutes = '0'] = /([+-])(\d+):(\d+)/.exec(parts) ?? [];
+    return Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  };
 }

@@ -103,7 +103,6 @@ const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
   'node:http2': [],
   pg: ['warehouse'],
   'pg-boss': ['engine'],
-  'cron-parser': ['engine'],
   '@electric-sql/pglite': ['warehouse'],
   yaml: ['config', 'cli'],
   cheerio: ['sandbox'],

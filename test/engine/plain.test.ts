@@ -37,7 +37,40 @@ describe('firings', () => {
   });
 
   it.each([
+    ['0 23 * * *', 'America/Nuuk', '2026-03-28T01:00:00Z', ['2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z']],
+    [
+      '15 2 * * *',
+      'Australia/Lord_Howe',
+      '2026-10-02T16:00:00Z',
+      ['2026-10-03T15:45:00.000Z', '2026-10-04T15:15:00.000Z'],
+    ],
+    [
+      '30 2 * * *',
+      'Antarctica/Troll',
+      '2026-10-24T12:00:00Z',
+      ['2026-10-25T00:30:00.000Z', '2026-10-26T02:30:00.000Z'],
+    ],
+    ['45 23 * * *', 'Africa/Cairo', '2026-10-29T12:00:00Z', ['2026-10-29T20:45:00.000Z', '2026-10-30T21:45:00.000Z']],
+  ])('of %j happen once a day in %s', (cron, timezone, after, expected) => {
+    expect(firings(cron, timezone, after, 2)).toEqual(expected);
+  });
+
+  it('match one of the two kinds of days if both are written', () => {
+    expect(firings('0 0 13 * 5', 'UTC', '2026-03-06T12:00:00Z', 3)).toEqual([
+      '2026-03-13T00:00:00.000Z',
+      '2026-03-20T00:00:00.000Z',
+      '2026-03-27T00:00:00.000Z',
+    ]);
+    expect(firings('0 0 13 * 5', 'UTC', '2026-04-10T12:00:00Z', 1)).toEqual(['2026-04-13T00:00:00.000Z']);
+  });
+
+  it('of an expression that another version wrote are none', () => {
+    expect(firings('@daily', 'UTC', '2026-03-06T12:00:00Z')).toEqual([]);
+  });
+
+  it.each([
     ['Europe/Berlin', '2026-03-28T12:00:00Z'],
+    ['America/Nuuk', '2026-03-27T12:00:00Z'],
     ['Europe/Berlin', '2026-10-24T12:00:00Z'],
     ['America/New_York', '2026-03-07T12:00:00Z'],
     ['America/New_York', '2026-10-31T12:00:00Z'],

@@ -1,7 +1,4 @@
-/**
- * Checks a cron expression. The scheduler uses cron-parser, which takes longer to load than a short command may take; a
- * test compares the two.
- */
+/** Reads a cron expression of five fields. */
 import { LONGEST_MONTHS } from '../../day.ts';
 
 interface Field {
@@ -21,8 +18,19 @@ const FIELDS: readonly Field[] = [
   { name: 'day of the week', from: 0, to: 7, names: DAYS },
 ];
 
-/** A message about what is wrong with the five fields of an expression, also if it never fires; otherwise undefined. */
-export function cronProblem(text: string): string | undefined {
+/** The numbers of the fields of a cron expression. */
+export interface Cron {
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  /** Undefined if every day of the month matches. If days of the week are defined too, a day has to match only one of the two. */
+  readonly days: readonly number[] | undefined;
+  readonly months: readonly number[];
+  /** From 0, a Sunday, to 6; undefined if every day of the week matches. */
+  readonly weekdays: readonly number[] | undefined;
+}
+
+/** Returns what an expression says, or a message about what is wrong with it, also if it never fires. */
+export function readCron(text: string): Cron | string {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== FIELDS.length) {
     return `${fields.length} field${fields.length === 1 ? '' : 's'} found; allowed are five: minute, hour, day of the month, month, day of the week, such as "15 6 * * 1-5"`;
@@ -34,11 +42,18 @@ export function cronProblem(text: string): string | undefined {
     if (!numbers) return wrong(written, field);
     values.push(numbers);
   }
-  const [, , days = [], months = []] = values;
-  // If days of the week are written too, a day has to match only one of the two fields.
-  return fields[4] !== '*' || months.some((month) => days.some((day) => day <= (LONGEST_MONTHS[month - 1] ?? 0)))
-    ? undefined
-    : 'none of these months has such a day, so the schedule never fires';
+  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = values;
+  const hasWeekdays = fields[4] !== '*';
+  if (!hasWeekdays && !months.some((month) => days.some((day) => day <= (LONGEST_MONTHS[month - 1] ?? 0)))) {
+    return 'none of these months has such a day, so the schedule never fires';
+  }
+  return {
+    minutes,
+    hours,
+    days: fields[2] === '*' ? undefined : days,
+    months,
+    weekdays: hasWeekdays ? weekdays : undefined,
+  };
 }
 
 const wrong = (written: string, { name, from, to, names }: Field): string =>
