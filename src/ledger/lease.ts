@@ -217,11 +217,14 @@ export async function liveLeases(
     .execute();
 }
 
-/** Releases the lease if this process still holds it. The row stays, so that the token keeps increasing. */
+/**
+ * Releases the lease if this process still holds it. The row stays, so that the token keeps increasing. It is free also if
+ * the clock of the database was ahead and is set back.
+ */
 export async function releaseLease(ops: Ops, lease: Lease): Promise<void> {
   await ops
     .updateTable('leases')
-    .set({ expires_at: sql`clock_timestamp() - interval '1 second'` })
+    .set({ expires_at: sql`'epoch'` })
     .where('name', '=', lease.name)
     .where('token', '=', lease.token)
     .execute();

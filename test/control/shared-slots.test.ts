@@ -153,6 +153,15 @@ describe('the rows of a limiter', () => {
     expect((await sharingOf(one).takeStarts(1)).firstMs).toBeLessThanOrEqual(intervalMs);
   });
 
+  it('are free after a release by a clock that was set back since, and from the beginning', async () => {
+    const warehouse = await open();
+    const [one, two] = [await slotsOf(warehouse, 'one', 2), await slotsOf(warehouse, 'two', 2)];
+    const [taken = 0] = (await one.take(1, [])).numbers;
+    await sharingOf(one).release([taken]);
+    await sql`update sluice_ops.limiter_slots set expires_at = expires_at + interval '10 days'`.execute(warehouse.db);
+    expect(sorted((await two.take(2, [])).numbers)).toEqual([1, 2]);
+  });
+
   it('are inserted once, however many processes open the limiter', async () => {
     const warehouse = await open();
     await Promise.all([1, 2, 3, 4, 5].map((n) => slotsOf(warehouse, `p${n}`, n)));

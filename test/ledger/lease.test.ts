@@ -1,4 +1,5 @@
 /** Leases: one live holder for each name, a token that increases, and the watermarks and runs of their syncs. */
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import {
   acquireLease,
@@ -37,6 +38,16 @@ eachWarehouse('a lease', (open) => {
     await assertLease(ops, second);
     await releaseLease(ops, second);
     expect(Number((await acquireLease(ops, 'sync:a', 'three', false)).token)).toBe(Number(first.token) + 2);
+  });
+
+  it('is free after a release by a clock that was set back since', async () => {
+    const ops = operationsOf(await open());
+    await releaseLease(ops, await acquireLease(ops, 'sync:a', 'one', false));
+    await ops
+      .updateTable('leases')
+      .set({ expires_at: sql<Date>`expires_at + interval '10 days'` })
+      .execute();
+    expect((await acquireLease(ops, 'sync:a', 'two', false)).token).toBe('2');
   });
 
   it('is granted again to the same holder, such as one whose commit got no answer', async () => {

@@ -23,6 +23,9 @@ const WANTED_AGAIN_MS = 500;
 /** How long the record counts: long enough for a process that repeats it slightly late. */
 const WANTED_MS = 2 * WANTED_AGAIN_MS;
 
+/** When a free slot expired: in the past by every clock, also by one that was ahead and is set back. */
+const FREE = sql`'epoch'::timestamptz`;
+
 export interface SharedLimiter extends LimiterBounds {
   /** The digest of the token. */
   readonly token: string;
@@ -97,7 +100,7 @@ function statementsOn(db: Warehouse['db'], ops: string, { token, holder, inFligh
       sql`
       with entered as (
         insert into ${slots} (token_digest, number, holder, expires_at)
-        select ${token}, number, '', clock_timestamp() - interval '1 second'
+        select ${token}, number, '', ${FREE}
         from generate_series(1, ${inFlight}::bigint) as number
         on conflict (token_digest, number) do nothing
       )
@@ -133,7 +136,7 @@ function statementsOn(db: Warehouse['db'], ops: string, { token, holder, inFligh
 
     freeSlots: precompiled(['numbers'], ({ numbers }) =>
       compilable(sql`
-      update ${slots} set expires_at = clock_timestamp() - interval '1 second'
+      update ${slots} set expires_at = ${FREE}
       where token_digest = ${token} and holder = ${holder} and number = any(${numbers}::bigint[])
       returning ${frequent}`),
     ),
