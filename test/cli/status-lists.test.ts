@@ -33,7 +33,7 @@ it('status says what becomes of the open run of a sync that is not in the config
       select it, 'pronet.group', 'h', 'running', '2026-03-06', now() from unnest(array['former', 'groups']) it`,
   );
   const { out } = await status();
-  expect(out).toContain('former: the sync is not in this config, so nothing continues its run.');
+  expect(out).toContain('former: the sync is not in this config. A config that has the sync continues the run');
   expect(out).toContain('groups: its process died before the run ended; the next run of its sync continues it');
 });
 

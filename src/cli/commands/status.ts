@@ -171,7 +171,7 @@ const withRemoved = (sync: SyncStatus, { syncs }: Config): SyncStatus =>
     : { ...sync, error: REMOVED };
 
 const REMOVED =
-  'the sync is not in this config, so nothing continues its run. After 24 hours, any sync ends the run, unless its spool is missing, and lists the lost answers. To continue it before that, add the sync to the config again';
+  'the sync is not in this config. A config that has the sync continues the run within 24 hours of its start. Later, any sync ends the run, unless its spool is missing, and lists its lost answers';
 
 const fullText = (found: Found, context: Context): string =>
   [
