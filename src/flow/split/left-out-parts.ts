@@ -1,5 +1,5 @@
 /** Failed parts of full answers that a narrower window leaves out. */
-import type { FullAnswer } from '../../ledger/failures/full-answers-with-failed-parts.ts';
+import type { EarlierFullAnswer } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { readWatermarks } from '../../ledger/watermarks.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
@@ -12,7 +12,7 @@ import type { FinishedRun } from '../run/finished-run.ts';
  */
 export const withoutLeftOutParts =
   (ops: Ops, { definition }: Pick<FinishedRun, 'definition'>, now: Date) =>
-  async (answers: readonly FullAnswer[]): Promise<readonly FullAnswer[]> => {
+  async (answers: readonly EarlierFullAnswer[]): Promise<readonly EarlierFullAnswer[]> => {
     const { days } = definition.endpoint.paging;
     if (!days || !definition.window || answers.length === 0) return answers;
     const watermarks = await readWatermarks(ops, definition.name);

@@ -13,7 +13,7 @@ import { notExists } from '../../warehouse/sql/not-exists.ts';
 const FAILED_PART = 'as many items as requested, and a request for more of them failed';
 
 /** A full answer with a failed part, of a run before. */
-export interface FullAnswer {
+export interface EarlierFullAnswer {
   readonly id: string;
   readonly input: RequestBody;
   /** Its request without the count. */
@@ -28,7 +28,7 @@ export interface FullAnswer {
 export async function recordFullAnswersWithFailedParts(
   ops: Ops,
   run: ReadingRun,
-  withoutLeftOut: (answers: readonly FullAnswer[]) => Promise<readonly FullAnswer[]>,
+  withoutLeftOut: (answers: readonly EarlierFullAnswer[]) => Promise<readonly EarlierFullAnswer[]>,
 ): Promise<void> {
   await recordFollowed(ops, run);
   await clearRead(ops, run, withoutLeftOut);
@@ -72,7 +72,7 @@ async function recordFollowed(ops: Ops, { id }: ReadingRun): Promise<void> {
 async function clearRead(
   ops: Ops,
   run: ReadingRun,
-  withoutLeftOut: (answers: readonly FullAnswer[]) => Promise<readonly FullAnswer[]>,
+  withoutLeftOut: (answers: readonly EarlierFullAnswer[]) => Promise<readonly EarlierFullAnswer[]>,
 ): Promise<void> {
   const bounds = await ops
     .selectFrom('coverage as c')
