@@ -50,7 +50,7 @@ export async function matchInOrder(
   // If the log keeps identifiers, a row without one can only be of an attempt that was answered with an error.
   const mayLackIdentifier = (row: string, status: string): RawBuilder<unknown> =>
     areKept ? sql`${sql.ref(`${row}.${status}`)} >= 400` : sql`true`;
-  // Requests of which all attempts without a row are known.
+  // All attempts of such a request are known, except those that have a row.
   const { rows: attempts } = await sql<Row>`
     select id, endpoint, (extract(epoch from sent_at) * 1000)::float8 as at_ms from (
       select r.id::text as id, r.endpoint, t.sent_at, r.attempts - matched.rows as attempts,
