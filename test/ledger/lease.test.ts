@@ -43,10 +43,7 @@ eachWarehouse('a lease', (open) => {
   it('is free after a release by a clock that was set back since', async () => {
     const ops = operationsOf(await open());
     await releaseLease(ops, await acquireLease(ops, 'sync:a', 'one', false));
-    await ops
-      .updateTable('leases')
-      .set({ expires_at: sql<Date>`expires_at + interval '10 days'` })
-      .execute();
+    await ops.updateTable('leases').set({ expires_at: sql<Date>`expires_at + interval '10 days'` }).execute();
     expect((await acquireLease(ops, 'sync:a', 'two', false)).token).toBe('2');
   });
 
