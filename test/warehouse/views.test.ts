@@ -5,6 +5,7 @@ import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { dumpSchema } from '../support/dump-schema.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
+import { steps } from '../../src/warehouse/migrate/migrations.ts';
 import { viewsDigest } from '../../src/warehouse/migrate/views.ts';
 import { VIEWS_DIGEST } from '../../src/warehouse/migrate/views-current.ts';
 import { views, viewsByDependency } from '../../src/warehouse/schema/views/views.ts';
@@ -126,6 +127,9 @@ eachWarehouse('views', (open, kind) => {
   // The steps back are the same statements on both kinds.
   if (kind === 'postgres' || IS_LONG)
     it('remain after a step back as far as their tables and columns exist', async () => {
+      // The later migrations drop no table that a view reads.
+      for (const name of Object.keys(steps).toReversed())
+        if (name > '0009_photoshare') expect(await migrate(warehouse, 'down')).toEqual([name]);
       await sql`alter table sluice_ops.runs drop column tags cascade`.execute(warehouse.db);
       await sql`create view public.mine as select sync from sluice.paid_answers`.execute(warehouse.db);
       await expect(migrate(warehouse, 'down')).rejects.toThrow('view mine depends on view sluice.paid_answers');

@@ -57,7 +57,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
     const changed = await matchCandidates(database, identifiers, since, now);
     const ordered = inOrder ? await matchInOrder(database, identifiers, inOrder, now) : [];
     // Rows that could be of these requests too may have only one candidate now.
-    if (ordered.length > 0) changed.push(...ordered, ...(await matchCandidates(database, identifiers, since, now)));
+    const left = ordered.length > 0 ? await matchCandidates(database, identifiers, since, now) : [];
     const which = lostAttempts
       ? { requestIds: [...lostAttempts.keys()] }
       : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };
@@ -70,7 +70,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
         return reserved !== undefined && points !== null ? [{ requestId, points, reserved }] : [];
       }),
     );
-    await settleRequests(database, since, [...identified, ...changed, ...judged.map(({ requestId }) => requestId)]);
+    await settleRequests(database, since, [...identified, ...changed, ...ordered, ...left, ...judged.map(({ requestId }) => requestId)]);
     await onCommit?.(db);
     return judged;
   });
