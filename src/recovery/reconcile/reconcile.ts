@@ -70,7 +70,13 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
         return reserved !== undefined && points !== null ? [{ requestId, points, reserved }] : [];
       }),
     );
-    await settleRequests(database, since, [...identified, ...changed, ...ordered, ...left, ...judged.map(({ requestId }) => requestId)]);
+    await settleRequests(database, since, [
+      ...identified,
+      ...changed,
+      ...ordered,
+      ...left,
+      ...judged.map(({ requestId }) => requestId),
+    ]);
     await onCommit?.(db);
     return judged;
   });
