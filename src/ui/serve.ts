@@ -143,12 +143,14 @@ function refused({ status, message, next }: RequestRefusal): Reply {
   return { status, page: { title: status === 404 ? 'Not found' : 'Refused', body: problem(message, next) } };
 }
 
+/** The status of a failed page by the exit code of its error. All others have 503, such as a database that is away. */
+const STATUS: Readonly<Record<number, number>> = { [EXIT.usage]: 400, [EXIT.bug]: 500 };
+
 function failed(error: unknown, { failureOf, onFailure }: ConsoleContext): Reply {
   const failure = failureOf(error);
-  const isOfUser = failure.exitCode === EXIT.usage;
-  if (!isOfUser) onFailure(failure);
+  if (failure.exitCode !== EXIT.usage) onFailure(failure);
   return {
-    status: isOfUser ? 400 : 500,
+    status: STATUS[failure.exitCode] ?? 503,
     page: { title: 'Error', body: problem(failure.message, failure.next) },
   };
 }

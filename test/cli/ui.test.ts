@@ -164,7 +164,7 @@ it('an error of a page contains no secret, and the next page is answered', async
   });
   for (const path of ['/', '/runs?sync=canary-token-77']) {
     const { status, body } = await ask(console, path);
-    expect({ status, text: textOf(body) }).toEqual({ status: 500, text: expect.stringContaining('Error') });
+    expect({ status, text: textOf(body) }).toEqual({ status: 503, text: expect.stringContaining('Error') });
     expect(body).not.toContain('canary-password');
   }
   expect((await ask(console, '/sql')).status).toBe(200);

@@ -331,7 +331,7 @@ anyWarehouse('the console', (openWarehouse, kind) => {
     const { status, body } = await ask(await openConsole(other), '/runs');
     expect({ kind, status, text: textOf(body) }).toEqual({
       kind,
-      status: 500,
+      status: 503,
       text: expect.stringContaining('newer than this version of Sluice. Update Sluice'),
     });
   });

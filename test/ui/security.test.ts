@@ -216,7 +216,7 @@ it('an error of a page shows its message and the next step, and does not end the
   expect(found).toEqual([
     [400, 'It is &lt;b&gt;wrong&lt;/b&gt;. Correct it.'],
     [
-      500,
+      503,
       'the database could not be used: the connection with [redacted] was lost Try again when the database works. Stored answers are kept.',
     ],
     [500, expect.stringContaining('this is a bug in Sluice: odd [redacted]')],
