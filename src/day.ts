@@ -1,5 +1,6 @@
 /** Calendar days in UTC: as texts, as numbers for counting, and as milliseconds. */
 
+export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
 /** The UTC day of an instant, written YYYY-MM-DD. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
 import type { OptionalSetting } from '../config/optional.ts';
-import { embeddedFolder } from '../config/values/paths.ts';
+import { embeddedFolder, isEmbedded } from '../config/values/paths.ts';
 import { UsageError } from '../errors.ts';
 import { passwordsIn } from '../telemetry/redact-secrets.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
@@ -74,7 +74,7 @@ export const withWarehouseToRead = <T>(context: Context, config: Config, work: W
  * read-only can do it if the schema exists.
  */
 export const withWarehouseToPlan = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
-  config.warehouse.url.reveal().startsWith('embedded:')
+  isEmbedded(config.warehouse.url.reveal())
     ? withWarehouse(context, config, work)
     : withWarehouseToRead(context, config, work);
 

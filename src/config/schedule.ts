@@ -16,9 +16,9 @@ export function scheduleOf(written: string | Schedule, tree: Tree, report: Repor
   const schedule = typeof written === 'string' ? { cron: written, timezone: 'UTC' } : written;
   const { cron, timezone } = schedule;
   const at = entryOf(tree, 'schedule')?.value;
-  const problem = readCron(cron);
+  const times = readCron(cron);
   const cronAt = entryOf(at, 'cron')?.value ?? at;
-  if (typeof problem === 'string' && cronAt) report(cronAt.span, `cron: ${problem}`);
+  if (typeof times === 'string' && cronAt) report(cronAt.span, `cron: ${times}`);
   const zoneAt = entryOf(at, 'timezone');
   if (zoneAt && !isTimezone(timezone)) {
     report(

@@ -1,11 +1,10 @@
 /** The times at which schedules fire: the engine enqueues its jobs by them, and plans and forecasts show them. */
 import type { SyncDefinition } from '../config/definition.ts';
 import { type Cron, readCron } from '../config/values/cron.ts';
-import { DAY_MS, weekdayOf } from '../day.ts';
+import { DAY_MS, MINUTE_MS, weekdayOf } from '../day.ts';
 
 export type SyncSchedule = NonNullable<SyncDefinition['schedule']>;
 
-const MINUTE_MS = 60_000;
 const HOURS_OF_A_DAY = 24;
 
 /**

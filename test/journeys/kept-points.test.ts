@@ -154,9 +154,9 @@ describe('budget.keep', () => {
 
   it('is held by the balance also if the log calls charged rows unpaid', async () => {
     const row = (it: LoggedRow): LoggedRow => ({ ...it, is_paid: false });
-    const before = [rowOf({ points_left: 9 })];
-    const service = await pricedService({ price: ONE, points: 9, before, row });
-    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 20, inFlight: 2 })).summary);
+    const before = [rowOf({ points_left: 20 })];
+    const service = await pricedService({ price: ONE, points: 20, before, row });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 40, inFlight: 2 })).summary);
     expect(run).toMatchObject({ exitCode: 6 });
     expect(service.points()).toBeGreaterThanOrEqual(3 - 2);
     expect(service.points()).toBeLessThanOrEqual(3 + 2);

@@ -31,8 +31,8 @@ export interface PricedOptions {
   readonly price: (nth: number, items: number, endpoint: string) => number;
   /** Items of an answer; 1 by default. */
   readonly items?: (nth: number) => number;
-  /** Status of the nth answer; 200 by default. Other answers are charged too, and have no items. */
-  readonly status?: (nth: number) => number;
+  /** Status of the nth answer, to this attempt at its request; 200 by default. Other answers are charged too, and have no items. */
+  readonly status?: (nth: number, attempt: number) => number;
   /** True for calls that are charged, but whose connection ends without an answer. */
   readonly isLost?: (nth: number) => boolean;
   /** Points of the account at the start. */
@@ -98,6 +98,7 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
   const clock = clockFrom();
   let [points, spent, calls, readings, underWay, mostUnderWay] = [options.points ?? 1_000_000, 0, 0, 0, 0, 0];
   const paths: string[] = [];
+  const attempts = new Map<string, number>();
   const log: { readonly row: LoggedRow; readonly atMs: number }[] = (options.before ?? []).map((row) => ({
     row,
     atMs: 0,
@@ -164,7 +165,10 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         await setTimeout(5);
         const items = options.items?.(nth) ?? 1;
         const cost = options.price(nth, items, url.pathname);
-        const status = options.status?.(nth) ?? 200;
+        const ours = String(request.headers['x-request-id']);
+        const attempt = (attempts.get(ours) ?? 0) + 1;
+        attempts.set(ours, attempt);
+        const status = options.status?.(nth, attempt) ?? 200;
         points -= cost;
         spent += cost;
         const identifier = options.ownIdentifier?.(nth);
@@ -178,7 +182,7 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
           points_left: points,
           response_status_code: status,
           response_count: items,
-          response_request_id: identifier ?? String(request.headers['x-request-id']),
+          response_request_id: identifier ?? ours,
         });
         const shown = options.row ? options.row(row, nth) : row;
         if (shown) log.push({ row: shown, atMs: clock.now().getTime() });

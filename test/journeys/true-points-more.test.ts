@@ -159,20 +159,19 @@ describe('points', () => {
   const lacking = (row: LoggedRow): LoggedRow => (row.response_status_code === 500 ? without(row) : row);
   it.each([
     { name: 'no identifiers', options: { row: without }, inFlight: 1 },
-    // Which of the two a row is of stays unknown, so nothing is verified.
-    { name: 'no identifiers, with two in flight', options: { row: without }, inFlight: 2, unverified: 5 },
+    { name: 'no identifiers, with two in flight', options: { row: without }, inFlight: 2 },
     { name: 'identifiers only of answers', options: { row: lacking }, inFlight: 1 },
     { name: 'identifiers only of answers, with two in flight', options: { row: lacking }, inFlight: 2 },
     { name: 'identifiers of the service', options: { ownIdentifier: (nth: number) => `service-${nth}` }, inFlight: 2 },
-  ])('of failed attempts count in a log with $name', async ({ options, inFlight, unverified = 0 }) => {
+  ])('of failed attempts count in a log with $name', async ({ options, inFlight }) => {
     const service = tickingFrom(
-      await pricedService({ price: () => 1, status: (nth) => (nth % 2 === 1 ? 500 : 200), ...options }),
+      await pricedService({ price: () => 1, status: (_, attempt) => (attempt === 1 ? 500 : 200), ...options }),
     );
 
     const { summary } = await spend(service, await open(), { budget: '{ per_run: 10 }', inputs: 20, inFlight });
 
     expect(service.spent()).toBeLessThanOrEqual(10 + inFlight);
-    expect(only(summary)).toMatchObject({ exitCode: 6, points: service.spent(), unverified: { requests: unverified } });
+    expect(only(summary)).toMatchObject({ exitCode: 6, points: service.spent(), unverified: { requests: 0 } });
   });
 
   it('of refused attempts do not use up a limit while the service is down', async () => {

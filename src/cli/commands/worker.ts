@@ -1,4 +1,5 @@
 /** `sluice worker`: works on jobs, together with any number of other workers. */
+import { isEmbedded } from '../../config/values/paths.ts';
 import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
@@ -22,7 +23,7 @@ export const worker = command({
   ],
   run: async ({ config: flag, ...args }, context) => {
     const config = await readConfig(context, flag);
-    if (config.warehouse.url.reveal().startsWith('embedded:'))
+    if (isEmbedded(config.warehouse.url.reveal()))
       throw new UsageError('An embedded warehouse has only one process, so no worker can share its work.', {
         next: 'Run sluice schedule, which also works on jobs, or set DATABASE_URL to a Postgres server.',
       });

@@ -17,7 +17,7 @@ export function warehousePlace(url: string, folder: string): WarehousePlace {
   const path = embeddedFolder(url);
   if (path !== undefined)
     return isAbsolute(path) ? { url } : { url: `${EMBEDDED}${resolve(folder, path)}`, relative: path };
-  if (url.startsWith(EMBEDDED)) return { url };
+  if (isEmbedded(url)) return { url };
   return {
     url: url.replace(CERTIFICATES, (parameter, name: string, value: string) => {
       const file = new URLSearchParams(`file=${value}`).get('file') ?? '';
@@ -28,8 +28,11 @@ export function warehousePlace(url: string, folder: string): WarehousePlace {
   };
 }
 
+/** True for the address of an embedded warehouse, in a folder or in memory. */
+export const isEmbedded = (url: string): boolean => url.startsWith(EMBEDDED);
+
 /** The folder of an embedded warehouse; undefined for a server and for a warehouse in memory. */
 export function embeddedFolder(url: string): string | undefined {
-  const path = url.startsWith(EMBEDDED) ? url.slice(EMBEDDED.length) : '';
+  const path = isEmbedded(url) ? url.slice(EMBEDDED.length) : '';
   return path.trim() === '' || path === MEMORY ? undefined : path;
 }

@@ -14,7 +14,7 @@ import {
 } from '../../ledger/log-costs.ts';
 import { readLogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
-import { DAY_MS } from '../../day.ts';
+import { DAY_MS, MINUTE_MS } from '../../day.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { LogPosition } from './log-position.ts';
 import { balanceIn } from './ticket.ts';
@@ -43,7 +43,6 @@ export interface RequestLogReaderContext extends LogReadContext {
   readonly prices: () => Promise<PriceBook>;
 }
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;

@@ -52,6 +52,9 @@ export const zero = <S, I>(it: Declared<S, I>): Declared<S, I | undefined, I> =>
   default: '0',
 });
 
+/** A `bigint` count with the default 0. */
+export const counter = (about: string) => zero(bigint(about));
+
 /** A boolean with the default false. */
 export const unset = (it: Declared<boolean, boolean>): Declared<boolean, boolean | undefined, boolean> => ({
   name: it.name,

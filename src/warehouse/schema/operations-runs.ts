@@ -1,6 +1,7 @@
 /** Declares the table of runs. */
 import {
   bigint,
+  counter,
   date,
   identity,
   json,
@@ -10,11 +11,8 @@ import {
   table,
   text,
   timestamp,
-  zero,
 } from './column-types.ts';
 import { SPOOLS } from './operations-work.ts';
-
-const counter = (about: string) => zero(bigint(about));
 
 export const runTables = {
   runs: table(

@@ -2,6 +2,7 @@
 import type { RequestBody } from '../../service/request-body.ts';
 import {
   bigint,
+  counter,
   bytea,
   ddlTable,
   boolean,
@@ -16,7 +17,6 @@ import {
   text,
   unset,
   uuid,
-  zero,
 } from './column-types.ts';
 import type { DdlTable } from './ddl.ts';
 import { alertTables } from './operations-alerts.ts';
@@ -28,8 +28,6 @@ import { tokenTables } from './operations-token.ts';
 import { runTables } from './operations-runs.ts';
 import { chunkTables, leaseTables, rebuildTables } from './operations-work.ts';
 import { questionHash } from './question-hash.ts';
-
-const counter = (about: string) => zero(bigint(about));
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
