@@ -157,12 +157,16 @@ describe('points', () => {
   });
 
   const lacking = (row: LoggedRow): LoggedRow => (row.response_status_code === 500 ? without(row) : row);
+  const beside: Partial<PricedOptions> = {
+    ownIdentifier: (nth) => `service-${nth}`,
+    onCall: (_, it) => it.addRow({ response_request_id: 'another' }),
+  };
   it.each([
     { name: 'no identifiers', options: { row: without }, inFlight: 1 },
     { name: 'no identifiers, with two in flight', options: { row: without }, inFlight: 2 },
     { name: 'identifiers only of answers', options: { row: lacking }, inFlight: 1 },
     { name: 'identifiers only of answers, with two in flight', options: { row: lacking }, inFlight: 2 },
-    { name: 'identifiers of the service', options: { ownIdentifier: (nth: number) => `service-${nth}` }, inFlight: 2 },
+    { name: 'identifiers of the service, beside another program', options: beside, inFlight: 2 },
   ])('of failed attempts count in a log with $name', async ({ options, inFlight }) => {
     const service = tickingFrom(
       await pricedService({ price: () => 1, status: (_, attempt) => (attempt === 1 ? 500 : 200), ...options }),
