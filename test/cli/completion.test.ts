@@ -23,7 +23,7 @@ beforeAll(async () => {
   await writeFile(join(folder.path, 'broken.yaml'), `${CONFIG}  [`);
   await mkdir(join(folder.path, 'bin'));
   const program = join(folder.path, 'bin', 'sluice');
-  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  await writeFile(program, '#!/bin/sh\nexec "$NODE" "$MAIN" "$@"\n');
   await chmod(program, 0o755);
 });
 afterAll(() => folder.remove());
@@ -131,7 +131,7 @@ function completed(shell: (typeof SHELLS)[number], words: readonly string[]): st
   const path = `${join(folder.path, 'bin')}:${process.env['PATH'] ?? ''}`;
   const out = execFileSync(shell, ['-c', asking], {
     cwd: folder.path,
-    env: { PATH: path, HOME: folder.path },
+    env: { PATH: path, HOME: folder.path, NODE: process.execPath, MAIN },
     encoding: 'utf8',
   });
   return out

@@ -98,7 +98,7 @@ export async function copiedProject(program: 'sources' | 'bundle'): Promise<Proj
   await cp(join(ROOT, 'configs'), join(folder, 'configs'), { recursive: true });
   const { main, cache } = program === 'sources' ? SOURCES : await builtProgram();
   await mkdir(join(folder, 'src'));
-  await writeFile(join(folder, 'src', 'main.js'), `import '${pathToFileURL(main).href}';\n`);
+  await writeFile(join(folder, 'src', 'main.js'), `import ${JSON.stringify(pathToFileURL(main).href)};\n`);
   const begun: ChildProcess[] = [];
 
   const shell = (script: string) => {
