@@ -92,6 +92,10 @@ async function withOpen<T>(
   context.log[level]('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
   try {
     return await work(warehouse);
+  } catch (error) {
+    // The error of a canceled statement.
+    if (isReadOnly) context.signal.throwIfAborted();
+    throw error;
   } finally {
     await warehouse.close();
   }

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Interruption } from '../../src/cli/interruption.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { IS_LONG } from '../support/long.ts';
@@ -161,4 +163,39 @@ describe('a statement in an embedded warehouse that takes hours', () => {
     expect(code).toBe(5);
     await expectUsable();
   });
+});
+
+describe('a command that only reads a server', () => {
+  it.each([['status'], ['costs'], ['report'], ['plan'], ['diff', '1', '2']])(
+    'stops its statement at the first signal: %s',
+    async (...words) => {
+      const [folder, database] = [await temporaryFolder(), await freshDatabase(await postgresTemplate())];
+      onTestFinished(() => database.drop());
+      onTestFinished(folder.remove);
+      const config = join(folder.path, 'sluice.yaml');
+      await writeFile(
+        config,
+        `service: { url: "http://127.0.0.1:1", token: none }\nwarehouse: { url: "${database.url}" }\nsyncs: { groups: { endpoint: pronet.group, for_each: { group: ["1001"] } } }\n`,
+      );
+      const [locking, other] = [0, 1].map(() => new Client({ connectionString: database.url })) as [Client, Client];
+      for (const client of [locking, other]) {
+        await client.connect();
+        onTestFinished(() => client.end());
+      }
+      await locking.query('begin');
+      await locking.query('lock table sluice_ops.runs, sluice_ops.requests');
+      const waiting = async (): Promise<number> => {
+        const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await other.query(text)).rows.length;
+      };
+
+      const stop = new AbortController();
+      const running = runInProcess([...words, '--config', config], { signal: stop.signal });
+      while ((await waiting()) === 0);
+      stop.abort(new Interruption('SIGINT'));
+      const { code, out, err } = await running;
+      expect({ code, out, err }).toEqual({ code: 130, out: '', err: expect.stringContaining('SIGINT') as string });
+      expect(await waiting()).toBe(0);
+    },
+  );
 });

@@ -130,7 +130,7 @@ export async function openWarehouse(settings: OpenSettings, effects: OpenEffects
 export type SchemaNames = Pick<Warehouse, 'schema' | 'ops'>;
 
 async function openServer(url: string, names: SchemaNames, effects: OpenEffects): Promise<Warehouse> {
-  const { dialect, session, longWork, place: server, settings } = await openPool(url);
+  const { dialect, session, longWork, place: server, settings } = await openPool(url, readerSignal(effects));
   const db = new Kysely<OperationsTables>({ dialect });
   const close = memoize(() => db.destroy());
   let clock: DatabaseClock;
@@ -148,6 +148,10 @@ async function openServer(url: string, names: SchemaNames, effects: OpenEffects)
   const kept = isWritable ? {} : { keepsSchema: true };
   return { kind: 'postgres', ...names, place, db, session, longWork, driver, clock, close, ...kept };
 }
+
+/** Ends the work of a caller who only reads. Others end their work in order. */
+const readerSignal = ({ isReadOnly, signal }: OpenEffects): AbortSignal | undefined =>
+  isReadOnly === true ? signal : undefined;
 
 const clockOf = (db: Kysely<OperationsTables>, effects: OpenEffects): Promise<DatabaseClock> =>
   openDatabaseClock(async () => {
@@ -255,7 +259,10 @@ async function embedded(
   { close, assertStatement }: EmbeddedOptions,
 ): Promise<Warehouse> {
   const { openPool: openEmbeddedPool } = await import('../embedded/pool.ts');
-  const { dialect, session, runScript } = openEmbeddedPool(database, assertStatement);
+  const { dialect, session, runScript } = openEmbeddedPool(database, {
+    assertRoom: assertStatement,
+    until: readerSignal(effects),
+  });
   const db = new Kysely<OperationsTables>({ dialect });
   const closeBoth = async (): Promise<void> => {
     await db.destroy();

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { Dialect } from 'kysely';
 import { Client, type ClientConfig, type PoolClient, type PoolConfig } from 'pg';
 import type { LimitFunction } from 'p-limit';
+import { stopOnAbort } from './stop-on-abort.ts';
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
 import { PooledDialect } from './dialect.ts';
@@ -53,10 +54,10 @@ export interface OpenPool {
 }
 
 /**
- * A pool that is connected in the first way that the address allows and the server accepts. Throws errors of
- * `connectError`.
+ * A pool that is connected in the first way that the address allows and the server accepts. If its user only reads, `until`
+ * ends the work when it aborts. Throws errors of `connectError`.
  */
-export async function openPool(url: string): Promise<OpenPool> {
+export async function openPool(url: string, until?: AbortSignal): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
   const plans: Plans = { areKept: false };
@@ -69,7 +70,9 @@ export async function openPool(url: string): Promise<OpenPool> {
     .catch((error: unknown) => {
       throw connectError(error, place);
     });
-  const inSession = sessionOfPool(pool, (client) => cancelStatement(client, settings));
+  const cancel = (client: PoolClient): void => cancelStatement(client, settings);
+  if (until) stopOnAbort(pool, cancel, until);
+  const inSession = sessionOfPool(pool, cancel);
   const { longWork } = pool;
   const session: TextSession = (work, signal) => longWork(() => inSession(work, signal));
   return { dialect: new PooledDialect(pool, begin), session, longWork, place, settings };

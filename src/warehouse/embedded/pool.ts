@@ -6,6 +6,7 @@ import type { Dialect } from 'kysely';
 import { Client, Pool, type PoolClient, type QueryResult, type Submittable } from 'pg';
 import { TransientError } from '../../errors.ts';
 import { PooledDialect } from '../connect/dialect.ts';
+import { stopOnAbort } from '../connect/stop-on-abort.ts';
 import { isCopy, textParts } from '../sql/copy.ts';
 import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
 import { parserFor } from '../sql/values.ts';
@@ -22,8 +23,15 @@ export interface EmbeddedPool {
 
 type Session = Pick<EmbeddedDatabase, 'exchange' | 'limitRunning'>;
 
-/** Opens the pool. `assertRoom` throws if a statement with parameters of this size must not run. */
-export function openPool(database: Session, assertRoom?: (bytes: number) => void): EmbeddedPool {
+interface PoolLimits {
+  /** Throws if a statement with parameters of this size must not run. */
+  readonly assertRoom?: ((bytes: number) => void) | undefined;
+  /** Ends the work of a user who only reads when it aborts. */
+  readonly until?: AbortSignal | undefined;
+}
+
+/** Opens the pool. */
+export function openPool(database: Session, { assertRoom, until }: PoolLimits = {}): EmbeddedPool {
   const pool = new Pool({
     max: 1,
     idleTimeoutMillis: 0,
@@ -35,9 +43,11 @@ export function openPool(database: Session, assertRoom?: (bytes: number) => void
   // Without the listeners, the end of the database would end the process. The next statement reports the error.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const cancel = (client: PoolClient): void => abandon(client, database);
+  if (until) stopOnAbort(pool, cancel, until);
   return {
     dialect: new PooledDialect(pool),
-    session: sessionOfPool(pool, (client) => abandon(client, database)),
+    session: sessionOfPool(pool, cancel),
     runScript: (text, values) => runScript(pool, text, values),
   };
 }
