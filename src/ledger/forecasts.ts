@@ -2,10 +2,9 @@
 import { sql } from 'kysely';
 import { dayOf } from '../day.ts';
 import type { ScheduledCost } from '../plan/forecast/scheduled-points.ts';
-import { errorCode } from '../warehouse/sql/errors.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import { SQL_STATE } from '../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../warehouse/sql/sql-states.ts';
 
 /** An earlier forecast, for its days that are over. The day on which it was made does not count. */
 export interface ForecastScore {

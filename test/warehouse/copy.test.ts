@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { copyInto, copyPrefix, copyText, type CopySet } from '../../src/warehouse/sql/copy.ts';
-import { errorCode } from '../../src/warehouse/sql/errors.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
+import { errorCode } from '../../src/warehouse/sql/sql-states.ts';
 
 const open = postgresWarehouses();
 const NAMES = ['place', 'a "text"', 'is so', 'count'];

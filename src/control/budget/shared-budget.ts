@@ -6,10 +6,10 @@ import { sql } from 'kysely';
 import { batched } from '../../async/batcher.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { errorCode } from '../../warehouse/sql/sql-states.ts';
 
 type OpsSchema = Pick<Warehouse, 'db' | 'ops'>;
 

@@ -2,9 +2,8 @@
 import { sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { createLabelledSchema, dropSchema, labelSchema, unlessKept } from '../rebuild/labelled-schema.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 type Database = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 

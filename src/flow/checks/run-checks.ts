@@ -4,16 +4,15 @@ import { type CheckResult, recordCheckResults } from '../../ledger/checks/check-
 import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { unreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
-import type { RunCounters } from '../../ledger/run-counters.ts';
-import { readRunCounters } from '../../ledger/run-counters.ts';
+import { type RunCounters, readRunCounters } from '../../ledger/run-counters.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 import { recordFormerSlices } from '../split/former-slices.ts';
 import { withoutLeftOutParts } from '../split/left-out-parts.ts';
 import type { Invocation } from '../run/invocation.ts';
 import { allowedBy, evaluate, type CheckedRun } from './evaluate.ts';
+import { errorCode } from '../../warehouse/sql/sql-states.ts';
 
 /** A run to check, and the lease under which its results are recorded. */
 interface RunToCheck extends FinishedRun {

@@ -18,9 +18,8 @@ import type { SpoolPlace } from '../../ledger/runs.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 export interface ForgetOptions extends Pick<ErasureOptions, 'mayReturn' | 'dryRun'> {
   readonly table: string;

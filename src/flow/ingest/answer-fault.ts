@@ -1,7 +1,7 @@
 /** Isolates bugs of this program that concern one answer, so that the sync can still load the others. */
 import { SluiceError } from '../../errors.ts';
 import type { Notice } from '../../ledger/summary.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
+import { errorCode } from '../../warehouse/sql/sql-states.ts';
 
 /** Errors that only a bug throws; a plain Error may come from anywhere. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError];

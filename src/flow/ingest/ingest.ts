@@ -18,7 +18,6 @@ import { readAnswer, readAnswers, replaceBody, type StoredAnswer } from '../../l
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import { faultOf } from './answer-fault.ts';
 import { LoadPipeline } from './load-pipeline.ts';
@@ -33,7 +32,7 @@ import {
   rejectedAnswer,
 } from './read-answer.ts';
 import { isRefused, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 export interface IngestResult {
   readonly answer: StoredAnswer;

@@ -3,8 +3,7 @@ import { nearest } from '../../config/document/nearest.ts';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readOnlyQuery } from '../../warehouse/connect/query.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 /** Returns the error of an unknown table with a suggested name; any other error unchanged. */
 export async function withNearTable(

@@ -2,9 +2,8 @@
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { migrationStatus } from '../../warehouse/migrate/migrate.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { withNearTable } from './near-table.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 /** Returns the error of a query with the step that helps; an error that is not a UsageError unchanged. */
 export async function withQueryHint(warehouse: Warehouse, error: unknown): Promise<unknown> {

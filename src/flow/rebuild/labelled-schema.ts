@@ -3,9 +3,8 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import { releaseListKeys } from '../../warehouse/migrate/list-keys.ts';
 import { createTables } from '../../warehouse/schema/ddl.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 import { LOCK_WITHIN_MS } from './with-lock-retries.ts';
 
 /** Creates a schema with this label and every analyst table, empty. Call it in a transaction. */

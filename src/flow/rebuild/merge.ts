@@ -6,7 +6,7 @@ import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { rootTables, tableNamed, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
+import { errorCode } from '../../warehouse/sql/sql-states.ts';
 
 /**
  * Deletes, inserts and updates rows until the tables of `schema` equal those of `built`. Columns that users added keep

@@ -1,7 +1,6 @@
 /** Waits for locks in short attempts, so that no other session queues behind our lock request for long. */
 import { TransientError } from '../../errors.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 /** The longest wait for one lock. */
 export const LOCK_WITHIN_MS = 1000;

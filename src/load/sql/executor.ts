@@ -6,9 +6,8 @@ import { PLANNED_ONCE } from '../../warehouse/sql/compile-once.ts';
 import { copyText, isCopy } from '../../warehouse/sql/copy.ts';
 import type { Cell } from '../../normalize/batch.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
-import { errorCode } from '../../warehouse/sql/errors.ts';
 import { copyRows } from './statements.ts';
-import { SQL_STATE } from '../../warehouse/sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../../warehouse/sql/sql-states.ts';
 
 export interface SqlExecutor {
   /** The schema of the analyst tables. */

@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
-import { errorCode } from '../sql/errors.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 /**
  * Connections that long work leaves to leases, the limiter and the ledger. Otherwise loads that wait for the lock of

@@ -19,9 +19,9 @@ import { copy, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
 import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
 import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
-import { connectError, errorCode, isAboutRole, type ServerAddress } from '../sql/errors.ts';
+import { connectError, isAboutRole, type ServerAddress } from '../sql/errors.ts';
 import { parserFor } from '../sql/values.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 /**
  * Enough for a few loads, the ledger and a few readers. The requests of a run wait for the service, not for the database.

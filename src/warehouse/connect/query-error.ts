@@ -1,8 +1,7 @@
 /** Turns errors of a user's statement into errors that the user can act on. */
 import { SluiceError, TransientError, UsageError } from '../../errors.ts';
-import { errorCode } from '../sql/errors.ts';
 import { isOfDatabase, RAISE_TIMEOUT } from './retry-transient.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 const GRANT_NEXT = 'Connect as a role that may read it; sluice grants prints the statements that create one.';
 const QUERY_NEXT = 'Correct the query; sluice tables lists the tables, and their columns with a name.';

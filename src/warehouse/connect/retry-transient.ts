@@ -1,8 +1,7 @@
 /** Retries transient database errors, and distinguishes them from bugs. */
 import type { Kysely, Transaction } from 'kysely';
 import { SchemaError, SluiceError, TransientError, UsageError } from '../../errors.ts';
-import { errorCode } from '../sql/errors.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 export interface RetryEffects {
   readonly sleep: (ms: number) => Promise<void>;

@@ -2,8 +2,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { SchemaNames } from '../connect/connect.ts';
-import { errorCode } from '../sql/errors.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 import { hasRows, type PresentColumn, presentColumns } from './present-columns.ts';
 
 /** Rehearses the step back and throws a UsageError if it deletes data, or if the earlier schema does not allow the rows. */

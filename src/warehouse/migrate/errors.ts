@@ -1,8 +1,7 @@
 /** Translates errors of migrations into errors that the user can act on. */
 import { SchemaError, TransientError, UsageError } from '../../errors.ts';
 import type { SchemaNames } from '../connect/connect.ts';
-import { errorCode } from '../sql/errors.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 /** The longest wait for another migration. */
 export const OTHER_WITHIN_MS = 60_000;

@@ -5,8 +5,7 @@ import type { Secret } from '../../config/values/secret.ts';
 import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { MASKING_KEYS, maskedSchema, maskedViews } from '../masking/masked-views.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
-import { errorCode } from '../sql/errors.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 /** Limit in bytes. Postgres truncates longer names silently. */
 const LONGEST_NAME = 63;

@@ -4,7 +4,6 @@ import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { SchemaError, type UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
 import type { OperationsTables } from '../schema/operations.ts';
-import { errorCode } from '../sql/errors.ts';
 import { relationExists } from '../sql/relation-exists.ts';
 import { type Applied, incompleteBefore, isBeforeBaseline, recordBaseline, withBaseline } from './carry-over.ts';
 import { refuseDataLoss } from './data-loss.ts';
@@ -12,7 +11,7 @@ import { OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './er
 import { steps } from './migrations.ts';
 import { runMigrations } from './run-migrations.ts';
 import { viewsAreCurrent } from './views-current.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote' | 'keepsSchema'>;
 

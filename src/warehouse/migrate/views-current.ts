@@ -1,8 +1,7 @@
 /** Whether a warehouse has the views of this version. Every start checks this, so the check loads no declarations. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
-import { errorCode } from '../sql/errors.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 /** The table with the checksum of each view. It belongs to the migrator, as the table of applied migrations does. */
 export const APPLIED_VIEWS = 'applied_views';

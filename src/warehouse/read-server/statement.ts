@@ -2,9 +2,8 @@
 import { READ_KEYWORDS, RUN_PLAIN } from '../connect/query.ts';
 import { firstWord } from '../connect/statement-text.ts';
 import { type RunText, streamOf, type TextResult } from '../sql/read-only-session.ts';
-import { errorCode } from '../sql/errors.ts';
 import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';
-import { SQL_STATE } from '../sql/sql-states.ts';
+import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 export interface StatementContext {
   readonly run: RunText;

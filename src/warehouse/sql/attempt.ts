@@ -1,6 +1,6 @@
 /** Tries statements inside a transaction, which their failure would otherwise end. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { errorCode } from './errors.ts';
+import { errorCode } from './sql-states.ts';
 
 /** The result of the work; undefined, with nothing changed, if it fails with one of these error codes. */
 export async function attempt<T>(

@@ -1,11 +1,6 @@
 /** Translates errors of database connections into errors that the user can act on. */
 import { CredentialError, SluiceError, TransientError, UsageError } from '../../errors.ts';
-import { SQL_STATE } from './sql-states.ts';
-
-interface DriverError {
-  readonly code?: unknown;
-  readonly errors?: unknown;
-}
+import { errorCode, SQL_STATE } from './sql-states.ts';
 
 /** The location of the database for messages, without a password. */
 export interface ServerAddress {
@@ -30,13 +25,6 @@ const lost = (place: ServerAddress): Cause =>
   transient(`The connection to ${reachable(place)} was cut`, 'Try again; if it persists, check the log of the server.');
 const unreachable = (place: ServerAddress, found: string): Cause =>
   transient(`${reachable(place)} ${found}`, 'Check for a firewall between the machines, then try again.');
-
-/** The code of a database or system error, even if the driver wraps it. */
-export function errorCode(error: unknown): string | undefined {
-  const { code, errors } = (error ?? {}) as DriverError;
-  if (typeof code === 'string') return code;
-  return Array.isArray(errors) ? errorCode(errors[0]) : undefined;
-}
 
 /** True if a login was refused because the role does not exist or may not log in. */
 export const isAboutRole = (error: unknown): boolean =>

@@ -1,3 +1,5 @@
+/** The codes of errors. */
+
 /** The error codes of Postgres (SQLSTATE) that the program distinguishes, under the names of its manual. */
 export const SQL_STATE = {
   protocolViolation: '08P01',
@@ -26,3 +28,10 @@ export const SQL_STATE = {
   queryCanceled: '57014',
   cannotConnectNow: '57P03',
 } as const;
+
+/** The code of a database or system error, even if the driver wraps it. */
+export function errorCode(error: unknown): string | undefined {
+  const { code, errors } = (error ?? {}) as { readonly code?: unknown; readonly errors?: unknown };
+  if (typeof code === 'string') return code;
+  return Array.isArray(errors) ? errorCode(errors[0]) : undefined;
+}
