@@ -2,7 +2,6 @@
 import type { AlertSettings, Budget } from '../config/definition.ts';
 import { ALL_SYNCS, type AlertCondition } from './store.ts';
 import { DAY_MS, dayOf } from '../day.ts';
-import type { PartRuns } from './run-facts.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 
 /** The exit codes that decide the kind of alert. */
@@ -15,6 +14,9 @@ const BY_SIGNAL = /stopped by a signal/;
 
 /** How a sync ended: the fields that alerts depend on. */
 export type EndedSync = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error' | 'next'>;
+
+/** What a run of a part of its sync left: nothing missing, or perhaps something. */
+export type PartRuns = ReadonlyMap<string, 'nothing missing' | 'unknown'>;
 
 /**
  * The conditions that the ends of these runs raise and clear. A run changes none if another process holds its sync, if it

@@ -16,8 +16,7 @@ import type { Notice } from '../ledger/summary.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { readBudgetUse } from '../control/budget/budget-use.ts';
 import { breachConditions, isMonth, type ScheduledPoints, shareConditions } from './budget-conditions.ts';
-import { channelsOf } from './channels.ts';
-import type { DeliveryEffects } from './delivery.ts';
+import { channelsOf, type DeliveryEffects } from './channels.ts';
 import {
   checkConditions,
   type EndedSync,
@@ -28,8 +27,14 @@ import {
 } from './conditions.ts';
 import { payloadOf } from './payload.ts';
 import { changeConditions } from './run-changes.ts';
-import { readChargedCalls, readPartRuns, readRunFacts } from './run-facts.ts';
-import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
+import {
+  readChargedCalls,
+  readPartRuns,
+  readRunFacts,
+  readFailedChecks,
+  readPointsForecast,
+  readQuarantineCounts,
+} from './run-facts.ts';
 
 export interface AlertEffects extends DeliveryEffects {
   readonly now: () => Date;
