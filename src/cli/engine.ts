@@ -6,7 +6,7 @@ import { declaredTags } from '../config/values/tags.ts';
 import type { EngineEvent } from '../engine/handle.ts';
 import type { ServeOptions } from '../engine/serve.ts';
 import { EXIT } from '../errors.ts';
-import type { Monitor } from '../monitor/monitor.ts';
+import type { HttpServer } from '../monitor/http-server.ts';
 import type { MonitoredProcess, QueueDepth } from '../monitor/monitored-process.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { type Arguments, number, type Options, text } from './command.ts';
@@ -111,7 +111,7 @@ async function monitorOf(
   warehouse: Warehouse,
   described: Pick<MonitoredProcess, 'role' | 'tags'>,
   listen: string | undefined,
-): Promise<Monitor | undefined> {
+): Promise<HttpServer | undefined> {
   const [{ startMonitor }, { readEngineStatus }] = await Promise.all([
     import('../monitor/monitor.ts'),
     import('../engine/status.ts'),

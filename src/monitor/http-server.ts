@@ -6,6 +6,7 @@ import { UsageError } from '../errors.ts';
 import { type ListenAddress, urlOf } from './listen-address.ts';
 
 export interface HttpServer {
+  /** The base URL, without a path. */
   readonly url: string;
   /** Closes the server and every connection. */
   readonly close: () => Promise<void>;

@@ -6,7 +6,8 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import { metrics } from '../../src/monitor/metrics.ts';
-import { type Monitor, startMonitor } from '../../src/monitor/monitor.ts';
+import { startMonitor } from '../../src/monitor/monitor.ts';
+import type { HttpServer } from '../../src/monitor/http-server.ts';
 import type { MonitoredProcess } from '../../src/monitor/monitored-process.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -14,7 +15,7 @@ import { anyWarehouse } from '../support/warehouse.ts';
 import { type Read, readExposition } from './exposition-text.ts';
 
 const HOSTILE = 'a"b\\c\nd} 1\n# TYPE evil counter\nevil 1';
-const monitors: Monitor[] = [];
+const monitors: HttpServer[] = [];
 afterEach(() => Promise.all(monitors.splice(0).map((it) => it.close())));
 
 /** Time that passes only on command, so that a cache of seconds lasts as long as the test needs. */
@@ -38,7 +39,7 @@ const watched = (warehouse: Warehouse, more: Partial<MonitoredProcess> = {}): Mo
   ...more,
 });
 
-async function start(of: MonitoredProcess, listen: string | undefined = '127.0.0.1:0'): Promise<Monitor> {
+async function start(of: MonitoredProcess, listen: string | undefined = '127.0.0.1:0'): Promise<HttpServer> {
   const monitor = await startMonitor(listen, of, (message) => expect.unreachable(message));
   if (!monitor) throw new Error('nothing listens');
   monitors.push(monitor);
@@ -51,14 +52,14 @@ interface Got {
   readonly body: string;
 }
 
-async function ask({ url }: Monitor, path: string, method = 'GET'): Promise<Got> {
+async function ask({ url }: HttpServer, path: string, method = 'GET'): Promise<Got> {
   const request = open(`${url}${path}`, { method, agent: false });
   request.end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
-const scrape = async (monitor: Monitor): Promise<Read> => readExposition((await ask(monitor, '/metrics')).body);
+const scrape = async (monitor: HttpServer): Promise<Read> => readExposition((await ask(monitor, '/metrics')).body);
 const valueOf = ({ samples }: Read, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
   samples.find((it) => it.name === name && JSON.stringify(it.labels) === JSON.stringify(labels))?.value;
 
