@@ -15,8 +15,7 @@ import { framed, SAFE_HEADERS } from './frame.ts';
 import { readForm, type RequestRefusal, refusalOf } from './guard.ts';
 import { runStatement, runToCsv, sqlPage } from './pages/sql.ts';
 import { problem } from './parts.ts';
-import { readPage } from './read-page.ts';
-import { routeOf } from './routes.ts';
+import { readPage, routeOf } from './routes.ts';
 import type { Page, ConsoleView } from './view.ts';
 
 /** An error as a page shows it. */
