@@ -4,20 +4,20 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { inSnapshot } from '../warehouse/connect/in-snapshot.ts';
 import { dayNumber, dayOf } from '../day.ts';
 import { lastDays } from './figures.ts';
-import { readCalls, readSlowest } from './reading/calls.ts';
 import { readMoney } from './reading/money.ts';
-import type { ReportSource } from './reading/rows.ts';
+import { type ReportSource, relation, rowsOf, startOf } from './reading/rows.ts';
 import { readDrift, readFailingChecks, readQuality, readQuarantine, readSlices, readSyncs } from './reading/syncs.ts';
-import { readGrowth } from './reading/tables.ts';
-import type { Report } from './report.ts';
+import type { Report, EndpointCalls, SlowCall, TableGrowth } from './report.ts';
 import { LOG_TABLE } from '../service/request-log/request-log.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { tables } from '../warehouse/schema/tables.ts';
 
 /** A quarter: long enough to show a trend, and short enough for one bar a day. */
 const MOST_DAYS = 90;
 /** The fewest days shown: a quarter would be mostly empty for a new warehouse. */
 const FEWEST_DAYS = 14;
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly now: Date;
   /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
@@ -77,3 +77,74 @@ export const emptyReport = (schema: string, now: Date): Report => ({
   calls: [],
   slowest: [],
 });
+
+/** The durations of answered calls by endpoint, slowest first. */
+const readCalls = (source: ReportSource): Promise<EndpointCalls[]> =>
+  rowsOf(
+    source,
+    sql<EndpointCalls>`
+      select endpoint, count(*)::float8 as calls,
+        percentile_cont(0.5) within group (order by took_ms) as "medianMs",
+        percentile_cont(0.95) within group (order by took_ms) as "p95Ms",
+        max(took_ms)::float8 as "longestMs"
+      from ${relation(source, 'paid_answers')} where received_at >= ${startOf(source)}::timestamptz
+      group by endpoint order by "p95Ms" desc, endpoint`,
+  );
+
+const SHOWN_CALLS = 15;
+
+interface CallRow extends Omit<SlowCall, 'input'> {
+  readonly requestKey: string;
+}
+
+/** The slowest calls, slowest first. */
+async function readSlowest(source: ReportSource): Promise<SlowCall[]> {
+  const calls = await rowsOf(
+    source,
+    sql<CallRow>`
+      select answer_id::text as "answerId", sync, endpoint, request_key as "requestKey", status::float8 as status,
+        took_ms::float8 as "tookMs", bytes::float8 as bytes, received_at as "receivedAt"
+      from ${relation(source, 'paid_answers')} where received_at >= ${startOf(source)}::timestamptz
+      order by took_ms desc, answer_id limit ${sql.lit(SHOWN_CALLS)}`,
+  );
+  const keys = arrayLiteral(calls.map(({ requestKey }) => requestKey));
+  const inputs = await rowsOf(
+    source,
+    sql<{ sync: string; request_key: string; input_value: string | null }>`
+      select sync, request_key, input_value from ${relation(source, 'sync_inputs')} where request_key = any(${keys}::text[])`,
+  );
+  return calls.map(({ requestKey, ...call }) => ({
+    ...call,
+    input: inputs.find(({ sync, request_key: key }) => sync === call.sync && key === requestKey)?.input_value ?? null,
+  }));
+}
+
+/** The growth of each table of entities that has rows; tables of lists and bridge tables are omitted. */
+async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
+  const growth: TableGrowth[] = [];
+  for (const { name } of tables.filter(({ kind }) => kind === 'root')) {
+    const rows = await rowsOf(
+      source,
+      sql<{ day: string; rows: number }>`
+        select seen.day::text as day, count(*)::float8 as rows
+        from (select (_first_seen_at at time zone 'UTC')::date as day from ${relation(source, name)}) seen
+        group by seen.day order by seen.day`,
+    );
+    if (rows.length > 0) growth.push({ table: name, byDay: summedUp(source.days, rows) });
+  }
+  return growth;
+}
+
+/** The number of rows at the end of each day. Earlier rows count from the first day on, later ones on the last day. */
+function summedUp(days: readonly string[], rows: readonly { readonly day: string; readonly rows: number }[]): number[] {
+  const added = days.map(() => 0);
+  for (const { day, rows: count } of rows) {
+    const from = Math.max(
+      0,
+      days.findLastIndex((it) => it <= day),
+    );
+    added[from] = (added[from] ?? 0) + count;
+  }
+  let sum = 0;
+  return added.map((count) => (sum += count));
+}

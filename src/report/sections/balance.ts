@@ -1,9 +1,8 @@
 /** Points left by day, and when they run out at the recent rate. */
 import { addDays, dayNumber, dayOf, daysFrom } from '../../day.ts';
-import { drawing, frameOf } from '../chart.ts';
+import { drawing, frameOf, expected, filled } from '../chart.ts';
 import { withNoun } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
-import { expected, filled } from '../marks.ts';
 import { type BalanceHistory, PACE_DAYS, type Report } from '../report.ts';
 import { column, dayTime, emptyState, figure, figuresBehind, panel, timeOf } from '../table.ts';
 import type { Section } from './section.ts';

@@ -1,8 +1,7 @@
 /** Growth of tables: rows by the day on which each was first seen, with one small chart for each table. */
-import { drawing, frameOf } from '../chart.ts';
+import { drawing, frameOf, filled } from '../chart.ts';
 import { withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
-import { filled } from '../marks.ts';
 import type { Report, TableGrowth } from '../report.ts';
 import { column, dayTime, emptyState, figure, figuresBehind, panel } from '../table.ts';
 import type { Section } from './section.ts';

@@ -1,8 +1,7 @@
 /** Quality: results of the received items, the quarantine with its reasons, and differences from the contract. */
-import { drawing, frameOf } from '../chart.ts';
+import { drawing, frameOf, bars } from '../chart.ts';
 import { shareOf, withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
-import { bars } from '../marks.ts';
 import type { ReportedDrift, Quality, Quarantine, Report } from '../report.ts';
 import { column, dayTime, emptyState, figure, figuresBehind, panel, syncName, tableOf, timeOf } from '../table.ts';
 import type { Section } from './section.ts';

@@ -1,8 +1,7 @@
 /** Spending by day in total, then for each endpoint on a common scale. */
-import { drawing, type ChartFrameOptions, frameOf } from '../chart.ts';
+import { drawing, type ChartFrameOptions, frameOf, bars } from '../chart.ts';
 import { withNoun, withThousands, percent } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
-import { bars } from '../marks.ts';
 import type { EndpointSpend, Money, Report } from '../report.ts';
 import { column, dayTime, dayOfInstant, emptyState, figure, figuresBehind, panel } from '../table.ts';
 import type { Section } from './section.ts';
