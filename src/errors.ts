@@ -39,52 +39,39 @@ export const stopReasonOf = (exitCode: number): StopReason =>
   (Object.keys(STOP_EXIT) as StopReason[]).find((reason) => STOP_EXIT[reason] === exitCode) ?? 'bug';
 
 /** An error that the user can act on. Any other thrown error is a bug. */
-export class SluiceError extends Error {
-  readonly exitCode: ExitCode;
+export abstract class SluiceError extends Error {
+  abstract readonly exitCode: ExitCode;
   /** The next step, in one sentence. */
   readonly next: string | undefined;
 
-  constructor(exitCode: ExitCode, message: string, options: { readonly next?: string; readonly cause?: unknown } = {}) {
+  constructor(message: string, options: { readonly next?: string; readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
-    this.exitCode = exitCode;
     this.next = options.next;
   }
 }
 
-type Options = ConstructorParameters<typeof SluiceError>[2];
-
 /** The command or the config is wrong, and nothing was sent. The user fixes it. */
 export class UsageError extends SluiceError {
-  constructor(message: string, options?: Options) {
-    super(EXIT.usage, message, options);
-  }
+  readonly exitCode = EXIT.usage;
 }
 
 /** The service or the database refused the credential. The user replaces it. */
 export class CredentialError extends SluiceError {
-  constructor(message: string, options?: Options) {
-    super(EXIT.credential, message, options);
-  }
+  readonly exitCode = EXIT.credential;
 }
 
 /** A transient error of the service or the database. The user tries again. */
 export class TransientError extends SluiceError {
-  constructor(message: string, options?: Options) {
-    super(EXIT.transient, message, options);
-  }
+  readonly exitCode = EXIT.transient;
 }
 
 /** Another process works on the same sync or warehouse. The user waits for it. */
 export class HeldError extends SluiceError {
-  constructor(message: string, options?: Options) {
-    super(EXIT.held, message, options);
-  }
+  readonly exitCode = EXIT.held;
 }
 
 /** The warehouse's schema is not the one that this version declares. */
 export class SchemaError extends SluiceError {
-  constructor(message: string, options?: Options) {
-    super(EXIT.schema, message, options);
-  }
+  readonly exitCode = EXIT.schema;
 }

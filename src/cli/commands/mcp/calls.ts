@@ -92,6 +92,11 @@ export function declarations(operations: string): Declarations {
   };
 }
 
+/** The calls of a server have spent its points. */
+class CapError extends SluiceError {
+  readonly exitCode = EXIT.budget;
+}
+
 /** Runs syncs, one call at a time, as long as the cap of all calls leaves points. */
 export function syncsUnderCap(context: Context, flag: string | undefined, points: number): RunSyncs {
   const cap = openSpendingCap('--max-points of this server', points);
@@ -99,7 +104,7 @@ export function syncsUnderCap(context: Context, flag: string | undefined, points
   return async (names, maxPoints, signal) => {
     const { spent, left } = await cap.use();
     if (left <= 0)
-      throw new SluiceError(EXIT.budget, `--max-points of this server is ${points}, and ${spent} points are spent`, {
+      throw new CapError(`--max-points of this server is ${points}, and ${spent} points are spent`, {
         next: 'Ask the user to restart the server with more points. Requests that are left stay planned.',
       });
     if (isRunning)
