@@ -4,7 +4,7 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { rootTables } from '../warehouse/schema/tables.ts';
 import type { ChangeTable, RootTable } from '../warehouse/schema/table-types.ts';
 import { CAME } from '../warehouse/schema/history-tables.ts';
-import { literal, quoted, quotedList } from '../warehouse/sql/identifiers.ts';
+import { literal, qualified, quoted, quotedList, sameKey } from '../warehouse/sql/identifiers.ts';
 
 /** Runs whose answers count: those after one run, up to another, of one sync or of all. */
 export interface RunRange {
@@ -50,9 +50,9 @@ function queriesOf(
   schema: string,
   { name, key, changes, resource }: Logged,
 ): Readonly<Record<ChangedRow['change'], string>> {
-  const from = (relation: string): string => `${quoted(schema)}.${quoted(relation)}`;
+  const from = (relation: string): string => qualified(schema, relation);
   const keys = key.map((column) => `t.${quoted(column)}`).join(', ');
-  const isSame = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} = t.${quoted(column)}`);
+  const isSame = sameKey('c', changes.entityKey, 't', key);
   const isFirst = 't._first_seen_at in (select received_at from read)';
   const none = 'array[]::text[] as columns';
   const removedKeys = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} as ${quoted(column)}`);
@@ -60,11 +60,11 @@ function queriesOf(
   const removed = `select distinct ${removedKeys.join(', ')}, ${none} from ${from(changes.name)} c
     where c.attribute = ${literal(CAME)} and c.to_value is null and c._answer_id in (select id from read)
       and c.from_value::timestamptz not in (select received_at from read)
-      and not exists (select from ${from(name)} t where ${isSame.join(' and ')})`;
+      and not exists (select from ${from(name)} t where ${isSame})`;
   return {
     new: `select ${keys}, ${none} from ${from(name)} t where ${isFirst}`,
     changed: `select ${keys}, array_agg(distinct c.attribute order by c.attribute) as columns
-      from ${from(changes.name)} c join ${from(name)} t on ${isSame.join(' and ')}
+      from ${from(changes.name)} c join ${from(name)} t on ${isSame}
       where c._answer_id in (select id from read) and c.changed_at > t._first_seen_at and not ${isFirst} group by ${keys}`,
     gone: resource.owner
       ? removed

@@ -3,10 +3,11 @@
  */
 import type { ChildRow } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { quoted } from '../warehouse/sql/identifiers.ts';
+import { qualified, quotedList, sameKey } from '../warehouse/sql/identifiers.ts';
 import type { ChildTable, RootTable } from '../warehouse/schema/table-types.ts';
 import { childRows, contentHash, digestsFrom, digestsOf } from './merge/digest.ts';
 import { keyOf, rowsOfOwners, type RowTexts } from './sets/owned-sets.ts';
+import { arraysOf, typeOf } from './sql/statements.ts';
 import { cellOf, loadHeads, keyArrays, loadStates } from './merge/stored-rows.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 import { inBatches } from '../async/in-batches.ts';
@@ -32,13 +33,10 @@ async function rehashSome(run: SqlExecutor, table: RootTable, ids: readonly stri
     const digests = digestsOf(table, { ...state, lists: rows }, stored);
     return [{ id, parts: digests.text, content: contentHash(table, digests) }];
   });
-  const keys = table.key.map((name, at) => `t.${quoted(name)} = u.k${at}`).join(' and ');
-  const typeOf = (name: string): string => table.columns.find((it) => it.name === name)?.type ?? 'text';
-  const arrays = table.key.map((name, at) => `$${at + 3}::${typeOf(name)}[]`).join(', ');
+  const arrays = arraysOf(['text', 'text', ...table.key.map((name) => typeOf(table, name))]);
   await run.count(
-    `update ${quoted(run.schema)}.${quoted(table.name)} t set _part_hashes = u.parts, _content_hash = u.content
-     from unnest($1::text[], $2::text[], ${arrays}) as u(parts, content, ${table.key.map((_, at) => `k${at}`).join(', ')})
-     where ${keys}`,
+    `update ${qualified(run.schema, table.name)} t set _part_hashes = u.parts, _content_hash = u.content
+     from ${arrays} as u(parts, content, ${quotedList(table.key)}) where ${sameKey('t', table.key, 'u')}`,
     [
       arrayLiteral(rehashed.map(({ parts }) => parts)),
       arrayLiteral(rehashed.map(({ content }) => content)),

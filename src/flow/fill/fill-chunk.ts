@@ -4,10 +4,11 @@ import { cellOf, loadHeads, loadStates } from '../../load/merge/stored-rows.ts';
 import { rehash } from '../../load/rehash.ts';
 import { rowsOfOwners, type RowTexts } from '../../load/sets/owned-sets.ts';
 import type { SqlExecutor } from '../../load/sql/executor.ts';
+import { source, typeOf } from '../../load/sql/statements.ts';
 import type { Cell } from '../../normalize/batch.ts';
 import type { ChildTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
 import type { FillableField } from './fillable-fields.ts';
 import { type MovedCells, moveValues } from './move-values.ts';
 
@@ -45,15 +46,15 @@ export async function fillChunk(
 
 async function keysAfter(
   run: SqlExecutor,
-  { name, key, columns }: RootTable,
+  table: RootTable,
   after: readonly string[] | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  const typeOf = (column: string): string => columns.find((it) => it.name === column)?.type ?? 'text';
-  const parameters = key.map((column, index) => `$${index + 1}::${typeOf(column)}`);
+  const { key } = table;
+  const parameters = key.map((column, index) => `$${index + 1}::${typeOf(table, column)}`);
   const where = after ? `where (${quotedList(key)}) > (${parameters.join(', ')})` : '';
   const found = await run.rows(
     `select row_to_json(r)::text as row from (
-       select ${key.map((column) => `${quoted(column)}::text`).join(', ')} from ${quoted(run.schema)}.${quoted(name)} t ${where}
+       select ${key.map((column) => `${quoted(column)}::text`).join(', ')} from ${qualified(run.schema, table.name)} t ${where}
        order by ${key.map((column) => `t.${quoted(column)}`).join(', ')} limit ${CHUNK}) r`,
     after ?? [],
   );
@@ -86,8 +87,7 @@ async function fillLists(
   const names = table.parentKey;
   const found = await rowsOfOwners(run, { table, names, hold: 'not' }, owners);
   const updates = [...found.values()].flat().flatMap((row: RowTexts) => {
-    const typeOf = (column: string): string => table.columns.find((it) => it.name === column)?.type ?? 'text';
-    const cell = (column: string): Cell => cellOf(typeOf(column), row[column] ?? null);
+    const cell = (column: string): Cell => cellOf(typeOf(table, column), row[column] ?? null);
     const moved = moveValues(fields, cell);
     return moved ? [{ key: table.key.map((name) => row[name] ?? ''), moved, cell }] : [];
   });
@@ -114,12 +114,9 @@ async function update(
     counts.set(`${table.name} ${column}`, (counts.get(`${table.name} ${column}`) ?? 0) + rows);
   }
   const written = [...columns, 'extra'];
-  const names = [...table.key, ...written];
-  const typeOf = (column: string): string => table.columns.find((it) => it.name === column)?.type ?? 'text';
   await run.count(
-    `update ${quoted(run.schema)}.${quoted(table.name)} t set ${written.map((it) => `${quoted(it)} = u.${quoted(it)}`).join(', ')}
-     from unnest(${names.map((name, index) => `$${index + 1}::${typeOf(name)}[]`).join(', ')}) as u(${quotedList(names)})
-     where ${table.key.map((name) => `t.${quoted(name)} = u.${quoted(name)}`).join(' and ')}`,
+    `update ${qualified(run.schema, table.name)} t set ${written.map((it) => `${quoted(it)} = u.${quoted(it)}`).join(', ')}
+     from ${source(table, [...table.key, ...written], 'u')} where ${sameKey('t', table.key, 'u')}`,
     [
       ...table.key.map((_, index) => arrayLiteral(updates.map(({ key }) => key[index] ?? null))),
       ...written.map((column) =>

@@ -4,9 +4,10 @@
  */
 import { type Change, textOf, writeLines } from '../../load/history/change-log.ts';
 import type { SqlExecutor } from '../../load/sql/executor.ts';
+import { arraysOf, typeOf } from '../../load/sql/statements.ts';
 import type { ChangeTable } from '../../warehouse/schema/table-types.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
 import type { FillableField } from './fillable-fields.ts';
 import { moveValues } from './move-values.ts';
 
@@ -70,9 +71,6 @@ function divide(
 
 const keyOf = ({ entityKey }: ChangeTable): readonly string[] => [...entityKey, 'changed_at', '_answer_id'];
 
-const typeOf = ({ columns }: ChangeTable, name: string): string =>
-  columns.find((it) => it.name === name)?.type ?? 'text';
-
 async function extraLines(
   run: SqlExecutor,
   log: ChangeTable,
@@ -85,7 +83,7 @@ async function extraLines(
   const found = await run.rows(
     `select row_to_json(r)::text as row from (
        select ${key.map((name) => `${quoted(name)}::text`).join(', ')}, from_value, to_value
-       from ${quoted(run.schema)}.${quoted(log.name)} t where attribute = '${EXTRA}' ${following}
+       from ${qualified(run.schema, log.name)} t where attribute = '${EXTRA}' ${following}
        order by ${key.map((name) => `t.${quoted(name)}`).join(', ')} limit ${CHUNK}) r`,
     after ?? [],
   );
@@ -100,15 +98,15 @@ async function extraLines(
 async function rewrite(run: SqlExecutor, log: ChangeTable, lines: readonly ExtraLine[]): Promise<void> {
   if (lines.length === 0) return;
   const key = keyOf(log);
-  const arrays = [...key.map((name) => typeOf(log, name)), 'text', 'text'].map((type, at) => `$${at + 1}::${type}[]`);
   const parameters = [
     ...key.map((_, at) => arrayLiteral(lines.map((line) => line.key[at] ?? null))),
     arrayLiteral(lines.map(({ from }) => from)),
     arrayLiteral(lines.map(({ to }) => to)),
   ];
-  const name = `${quoted(run.schema)}.${quoted(log.name)}`;
-  const rests = `unnest(${arrays.join(', ')}) as u(${quotedList(key)}, "from_rest", "to_rest")`;
-  const isLine = `t.attribute = '${EXTRA}' and ${key.map((it) => `t.${quoted(it)} = u.${quoted(it)}`).join(' and ')}`;
+  const name = qualified(run.schema, log.name);
+  const arrays = arraysOf([...key.map((it) => typeOf(log, it)), 'text', 'text']);
+  const rests = `${arrays} as u(${quotedList(key)}, "from_rest", "to_rest")`;
+  const isLine = `t.attribute = '${EXTRA}' and ${sameKey('t', key, 'u')}`;
   await run.count(
     `update ${name} t set from_value = u.from_rest, to_value = u.to_rest from ${rests} where ${isLine} and u.from_rest is distinct from u.to_rest`,
     parameters,

@@ -2,7 +2,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { rootTables, tableNamed, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
@@ -52,28 +52,24 @@ const REFUSED = /^(?:23|P0001)/;
 
 /** Locks the tables against writers, but not against readers. */
 export const lockTables = (db: QueryExecutorProvider, schema: string): Promise<unknown> =>
-  run(
-    db,
-    `lock table ${tables.map(({ name }) => `only ${quoted(schema)}.${quoted(name)}`).join(', ')} in exclusive mode`,
-  );
+  run(db, `lock table ${tables.map(({ name }) => `only ${qualified(schema, name)}`).join(', ')} in exclusive mode`);
 
 const run = (db: QueryExecutorProvider, statement: string): Promise<unknown> => sql.raw(statement).execute(db);
 
 /** `only`: excludes rows of user tables that inherit from ours. */
-const live = (schema: string, { name }: Table): string => `only ${quoted(schema)}.${quoted(name)} l`;
-const rebuilt = (built: string, { name }: Table): string => `${quoted(built)}.${quoted(name)} b`;
-const sameKey = ({ key }: Table): string => key.map((it) => `b.${quoted(it)} = l.${quoted(it)}`).join(' and ');
+const live = (schema: string, { name }: Table): string => `only ${qualified(schema, name)} l`;
+const rebuilt = (built: string, { name }: Table): string => `${qualified(built, name)} b`;
 const isGone = (table: Table, built: string): string =>
-  `not exists (select from ${rebuilt(built, table)} where ${sameKey(table)})`;
+  `not exists (select from ${rebuilt(built, table)} where ${sameKey('b', table.key, 'l')})`;
 
 const deleteGone = (table: Table, schema: string, built: string): string =>
   `delete from ${live(schema, table)} where ${isGone(table, built)}`;
 
 function insertNew(table: Table, schema: string, built: string): string {
   const names = table.columns.map(({ name }) => name);
-  return `insert into ${quoted(schema)}.${quoted(table.name)} (${quotedList(names)})
+  return `insert into ${qualified(schema, table.name)} (${quotedList(names)})
     select ${names.map((name) => `b.${quoted(name)}`).join(', ')} from ${rebuilt(built, table)}
-    where not exists (select from ${live(schema, table)} where ${sameKey(table)})`;
+    where not exists (select from ${live(schema, table)} where ${sameKey('b', table.key, 'l')})`;
 }
 
 /** Compares binary images, not values: 1.0 and 1 are equal as jsonb, but differ for readers. */
@@ -83,7 +79,7 @@ function updateChanged(table: Table, schema: string, built: string): string | un
   const row = (of: string): string =>
     `(select x from (select ${names.map((it) => `${of}.${quoted(it)}`).join(', ')}) x)`;
   return `update ${live(schema, table)} set ${names.map((it) => `${quoted(it)} = b.${quoted(it)}`).join(', ')}
-    from ${rebuilt(built, table)} where ${sameKey(table)} and ${row('b')} *<> ${row('l')}`;
+    from ${rebuilt(built, table)} where ${sameKey('b', table.key, 'l')} and ${row('b')} *<> ${row('l')}`;
 }
 
 /** Rows without a stored answer, such as rows that users added. */
@@ -103,7 +99,7 @@ async function lostValues(db: QueryExecutorProvider, schema: string, built: stri
   for (const table of tables) {
     const { rows: columns } = await sql<{ name: string }>`
       select attname as name from pg_attribute
-      where attrelid = to_regclass(${`${quoted(schema)}.${quoted(table.name)}`}) and attnum > 0 and not attisdropped
+      where attrelid = to_regclass(${qualified(schema, table.name)}) and attnum > 0 and not attisdropped
         and attgenerated = '' and attname <> all(${arrayLiteral(table.columns.map(({ name }) => name))}::text[])
       order by attnum`.execute(db);
     for (const { name } of columns) {
@@ -146,8 +142,8 @@ async function lostReferences(db: QueryExecutorProvider, schema: string, built: 
   for (const { constraint, from, to, columns, references } of keys) {
     const table = tableNamed(to);
     if (!table) continue;
-    const joined = columns.map((it, at) => `f.${quoted(it)} = l.${quoted(references[at] ?? '')}`).join(' and ');
-    const count = await countOf(db, `${from} f join ${live(schema, table)} on ${joined} where ${isGone(table, built)}`);
+    const joined = `${from} f join ${live(schema, table)} on ${sameKey('f', columns, 'l', references)}`;
+    const count = await countOf(db, `${joined} where ${isGone(table, built)}`);
     if (count > 0) losses.push(`${counted(count)} of ${from} that ${constraint} ties to ${schema}.${to}`);
   }
   return losses;

@@ -1,14 +1,13 @@
 /** The statements that write the change log, with arrays as parameters. */
-import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
-
-const arraysOf = ({ columns }: ChangeTable): string =>
-  `unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
+import { arraysOf } from '../sql/statements.ts';
 
 /** SQL that inserts changes and ignores existing ones. Parameters are all columns. */
 export function insertChanges(schema: string, table: ChangeTable): string {
   const names = quotedList(table.columns.map(({ name }) => name));
-  return `insert into ${quoted(schema)}.${quoted(table.name)} (${names}) select * from ${arraysOf(table)} on conflict do nothing`;
+  const arrays = arraysOf(table.columns.map(({ type }) => type));
+  return `insert into ${qualified(schema, table.name)} (${names}) select * from ${arrays} on conflict do nothing`;
 }
 
 /** A table with its log. */
@@ -26,26 +25,23 @@ interface LoggedTable {
  */
 export function insertLateChanges(schema: string, { table, log }: LoggedTable): string {
   const { name, columns, entityKey, key } = log;
-  const changes = `${quoted(schema)}.${quoted(name)}`;
+  const changes = qualified(schema, name);
   const of = [...entityKey, 'attribute'];
-  const same = (a: string, b: string, by: readonly string[]): string =>
-    by.map((it) => `${a}.${quoted(it)} = ${b}.${quoted(it)}`).join(' and ');
   const entity = of.map((it) => `l.${quoted(it)}`).join(', ');
-  const isRow = table.key.map((it, index) => `t.${quoted(it)} = u.${quoted(entityKey[index] ?? '')}`).join(' and ');
-  const arrays = [...columns.map(({ type }) => type), 'text', 'boolean'].map((type, at) => `$${at + 1}::${type}[]`);
-  const isNext = `n.is_logged and ${same('c', 'n', of)} and c.changed_at = n.next_at and c._answer_id = n.next_id`;
+  const arrays = arraysOf([...columns.map(({ type }) => type), 'text', 'boolean']);
+  const isNext = `n.is_logged and ${sameKey('c', of, 'n')} and c.changed_at = n.next_at and c._answer_id = n.next_id`;
   const subject = of.map((it) => `n.${quoted(it)}`).join(', ');
   return `with late as (
   select u.*, t._answer_id as row_id, t._changed_at as row_at
-  from unnest(${arrays.join(', ')}) as u (${quotedList([...columns.map((it) => it.name), 'row_value', 'is_known'])})
-  join ${quoted(schema)}.${quoted(table.name)} t on ${isRow} and t._first_seen_at < u.changed_at
+  from ${arrays} as u (${quotedList([...columns.map((it) => it.name), 'row_value', 'is_known'])})
+  join ${qualified(schema, table.name)} t on ${sameKey('t', table.key, 'u', entityKey)} and t._first_seen_at < u.changed_at
 ), next as (
   select distinct on (${entity})
     ${entity}, l.changed_at, l.to_value as value, l._answer_id, c._answer_id is not null as is_logged,
     coalesce(c.changed_at, l.row_at) as next_at, coalesce(c._answer_id, l.row_id) as next_id,
     case when c._answer_id is null then l.row_value else c.from_value end as came_from,
     case when c._answer_id is null then l.row_value else c.to_value end as led_to
-  from late l left join ${changes} c on ${same('c', 'l', of)} and c._answer_id > l._answer_id
+  from late l left join ${changes} c on ${sameKey('c', of, 'l')} and c._answer_id > l._answer_id
   where c._answer_id is not null or (l.is_known and l.row_id > l._answer_id and l.row_at > l.changed_at)
   order by ${entity}, c._answer_id
 ), gone as (

@@ -1,6 +1,7 @@
 /** The statement that merges a day's numbers into the existing row, number by number. */
-import { literal, quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import { literal, qualified, quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
 import type { DailyTable } from '../../warehouse/schema/table-types.ts';
+import { arraysOf } from '../sql/statements.ts';
 
 const made = new WeakMap<DailyTable, Map<string, string>>();
 
@@ -21,7 +22,6 @@ type Row = 't' | 'excluded';
 
 function upsert(schema: string, { name, columns, key, measures }: DailyTable): string {
   const names = columns.map((it) => it.name);
-  const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
   const measureNames = measures.map(({ column }) => column);
   const sets = [
     ...measureNames.map((it) => `${quoted(it)} = ${chosen(it, quoted(it))}`),
@@ -30,8 +30,8 @@ function upsert(schema: string, { name, columns, key, measures }: DailyTable): s
     `_earlier = nullif(jsonb_strip_nulls(jsonb_build_object(${measureNames.map((it) => `${literal(it)}, ${earlier(it)}`).join(', ')})), '{}')`,
   ];
   return [
-    `insert into ${quoted(schema)}.${quoted(name)} as t (${quotedList(names)})`,
-    `select * from unnest(${arrays})`,
+    `insert into ${qualified(schema, name)} as t (${quotedList(names)})`,
+    `select * from ${arraysOf(columns.map(({ type }) => type))}`,
     `on conflict (${quotedList(key)}) do update set ${sets.join(', ')}`,
     `where ${measureNames.map((it) => `${isLater(it)} and excluded.${quoted(it)} is distinct from t.${quoted(it)}`).join(' or ')}`,
   ].join('\n');

@@ -2,24 +2,23 @@
  * The SQL that reads and writes a table, built once per table: with arrays as parameters, never one statement per row.
  */
 import { copyInto } from '../../warehouse/sql/copy.ts';
-import { quoted } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted, sameKey } from '../../warehouse/sql/identifiers.ts';
 import { CAME, lastCame } from '../../warehouse/schema/history-tables.ts';
 import type { ChangeTable, ChildTable, Column, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 
 const list = (names: readonly string[], prefix = ''): string => names.map((name) => prefix + quoted(name)).join(', ');
-const equal = (names: readonly string[], a: string, b: string): string =>
-  names.map((name) => `${a}.${quoted(name)} = ${b}.${quoted(name)}`).join(' and ');
 
-const typeOf = (table: Table, name: string): string => table.columns.find((it) => it.name === name)?.type ?? 'text';
+/** The SQL type of a column. */
+export const typeOf = (table: Table, name: string): string =>
+  table.columns.find((it) => it.name === name)?.type ?? 'text';
 
 /** `unnest($1::text[], ...)`, one array per column. */
-const arrays = (table: Table, names: readonly string[]): string =>
-  `unnest(${names.map((name, index) => `$${index + 1}::${typeOf(table, name)}[]`).join(', ')})`;
+export const arraysOf = (types: readonly string[]): string =>
+  `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 
-const source = (table: Table, names: readonly string[], as: string): string =>
-  `${arrays(table, names)} as ${as}(${list(names)})`;
-
-const qualified = (schema: string, table: Table): string => `${quoted(schema)}.${quoted(table.name)}`;
+/** Rows with these columns from parameters, one array per column. */
+export const source = (table: Table, names: readonly string[], as: string): string =>
+  `${arraysOf(names.map((name) => typeOf(table, name)))} as ${as}(${list(names)})`;
 
 const made = new WeakMap<Table, Map<string, string>>();
 
@@ -48,14 +47,14 @@ const asJson = (select: string): string => `select row_to_json(r)::text as row f
 export type RowLock = 'not' | 'no key update' | 'update';
 
 const joined = (schema: string, table: Table, by: readonly string[]): string =>
-  `from ${qualified(schema, table)} t join ${source(table, by, 'k')} on ${equal(by, 't', 'k')}`;
+  `from ${qualified(schema, table.name)} t join ${source(table, by, 'k')} on ${sameKey('t', by, 'k')}`;
 
 /**
  * Looks up each row by the index of its key. In a join, the planner would scan a table of up to some hundred thousand
  * rows. A scan takes several times as long, but the planner assumes that the index is not in memory.
  */
 const lookedUp = (schema: string, table: Table, columns = '*'): string =>
-  `from ${source(table, table.key, 'k')} cross join lateral (select ${columns} from ${qualified(schema, table)} t where ${equal(table.key, 't', 'k')} offset 0) t`;
+  `from ${source(table, table.key, 'k')} cross join lateral (select ${columns} from ${qualified(schema, table.name)} t where ${sameKey('t', table.key, 'k')} offset 0) t`;
 
 /** Lock rows in key order to avoid deadlocks. */
 const held = (table: Table, hold: RowLock): string =>
@@ -110,11 +109,11 @@ export const readOwned = (schema: string, table: Table, owner: readonly string[]
  */
 export const readElements = (schema: string, parent: RootTable, list: ChildTable, log: ChangeTable): string =>
   once(schema, list, 'elements', () => {
-    const ofParent = list.parentKey.map((name, at) => `p.${quoted(parent.key[at] ?? '')} = t.${quoted(name)}`);
-    const came = `(${lastCame(qualified(schema, log), log, 't')})`;
+    const ofParent = sameKey('p', parent.key, 't', list.parentKey);
+    const came = `(${lastCame(qualified(schema, log.name), log, 't')})`;
     const cells = list.columns.map(asCell).join(', ');
     return asJson(
-      `select ${cells}, coalesce(${came}, to_char(p._first_seen_at at time zone 'UTC', '${INSTANT}')) as ${quoted(CAME)} ${joined(schema, list, list.parentKey)} join ${qualified(schema, parent)} p on ${ofParent.join(' and ')}`,
+      `select ${cells}, coalesce(${came}, to_char(p._first_seen_at at time zone 'UTC', '${INSTANT}')) as ${quoted(CAME)} ${joined(schema, list, list.parentKey)} join ${qualified(schema, parent.name)} p on ${ofParent}`,
     );
   });
 
@@ -122,7 +121,7 @@ export const readElements = (schema: string, parent: RootTable, list: ChildTable
 export const insertRows = (schema: string, table: Table): string =>
   once(schema, table, 'insert', () => {
     const names = table.columns.map(({ name }) => name);
-    return `insert into ${qualified(schema, table)} (${list(names)}) select ${list(names, 'i.')} from ${source(table, names, 'i')} on conflict do nothing`;
+    return `insert into ${qualified(schema, table.name)} (${list(names)}) select ${list(names, 'i.')} from ${source(table, names, 'i')} on conflict do nothing`;
   });
 
 /** SQL that copies the same rows from text; none of them may exist. */
@@ -150,7 +149,7 @@ export const updateRows = (schema: string, table: Table): string =>
           ? '_changed_at = coalesce(i._changed_at, t._changed_at)'
           : `${quoted(name)} = i.${quoted(name)}`,
       );
-    return `update ${qualified(schema, table)} t set ${sets.join(', ')} from ${source(table, names, 'i')} where ${equal(table.key, 't', 'i')}`;
+    return `update ${qualified(schema, table.name)} t set ${sets.join(', ')} from ${source(table, names, 'i')} where ${sameKey('t', table.key, 'i')}`;
   });
 
 /** SQL that deletes all rows of these owners; parameters are the owner columns. */
@@ -160,7 +159,7 @@ export const deleteOwned = (schema: string, table: Table, owner: readonly string
     table,
     `delete ${owner.join(' ')}`,
     () =>
-      `delete from ${qualified(schema, table)} t using ${source(table, owner, 'o')} where ${equal(owner, 't', 'o')}`,
+      `delete from ${qualified(schema, table.name)} t using ${source(table, owner, 'o')} where ${sameKey('t', owner, 'o')}`,
   );
 
 /** SQL that deletes rows by key; parameters are the key columns. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { html, type Markup } from '../../report/markup.ts';
 import { column, emptyState, figure, tableOf } from '../../report/table.ts';
 import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
-import { quoted } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted } from '../../warehouse/sql/identifiers.ts';
 import { readRowCounts } from '../../warehouse/sql/row-counts.ts';
 import { addressOf, details, link, linkTo, parameter } from '../parts.ts';
 import { BEYOND_CELL, MOST_CELL, redactedCell, resultTable } from '../result-table.ts';
@@ -53,7 +53,7 @@ export async function tablePage(view: ConsoleView): Promise<Page | undefined> {
   const entry = dictionary().find(({ table }) => table === view.id);
   if (!entry) return undefined;
   const { area, table, about, key, columns, references } = entry;
-  const name = area === 'analyst' ? quoted(table) : `${quoted(view.warehouse.ops)}.${quoted(table)}`;
+  const name = area === 'analyst' ? quoted(table) : qualified(view.warehouse.ops, table);
   // Views can be slow, so their rows are read on demand.
   const isRead = isTable(entry) || parameter(view, 'rows') !== undefined;
   return {

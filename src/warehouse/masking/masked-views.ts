@@ -3,7 +3,7 @@ import type { PersonalData } from '../../service/model.ts';
 import { COMPANY_URN_TYPES } from '../../service/names/urn.ts';
 import { tables } from '../schema/tables.ts';
 import { views } from '../schema/views/views.ts';
-import { literal, quoted } from '../sql/identifiers.ts';
+import { literal, qualified, quoted } from '../sql/identifiers.ts';
 import type { SchemaNames } from '../connect/connect.ts';
 
 /** The operations table with the key of the hashes. Without its row, views with hashes are empty. */
@@ -75,11 +75,11 @@ function maskedColumns({ columns }: Source): MaskedColumn[] {
 }
 
 function statementsFor({ schema, ops }: SchemaNames, source: Source, columns: readonly MaskedColumn[]): string[] {
-  const view = `${quoted(maskedSchema(schema))}.${quoted(source.name)}`;
-  const key = columns.some((it) => it.isHashed) ? ` cross join ${quoted(ops)}.${quoted(MASKING_KEYS)} k` : '';
+  const view = qualified(maskedSchema(schema), source.name);
+  const key = columns.some((it) => it.isHashed) ? ` cross join ${qualified(ops, MASKING_KEYS)} k` : '';
   const selected = columns.map((it) => (it.isHashed ? `${hashed(it)} as ${quoted(it.name)}` : `t.${quoted(it.name)}`));
   return [
-    `create or replace view ${view} as select ${selected.join(', ')} from ${quoted(schema)}.${quoted(source.name)} t${key}`,
+    `create or replace view ${view} as select ${selected.join(', ')} from ${qualified(schema, source.name)} t${key}`,
     `comment on view ${view} is ${literal(source.about)}`,
     ...columns.map(({ name, about, isHashed, urnType }) => {
       const but = urnType === undefined ? '' : ' URNs of organizations stay.';

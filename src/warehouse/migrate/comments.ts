@@ -3,7 +3,7 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { dictionary } from '../schema/dictionary.ts';
 import type { SchemaFinding } from './finding.ts';
-import { literal, quoted } from '../sql/identifiers.ts';
+import { literal, qualified, quoted } from '../sql/identifiers.ts';
 
 interface Comment {
   readonly schema: string;
@@ -102,7 +102,7 @@ const targetOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relati
   JSON.stringify([schema, relation, column]);
 
 function statementOf({ schema, relation, column, kind, text }: Comment): string {
-  const name = `${quoted(schema)}.${quoted(relation)}`;
+  const name = qualified(schema, relation);
   return column === null
     ? `comment on ${kind} ${name} is ${literal(text)}`
     : `comment on column ${name}.${quoted(column)} is ${literal(text)}`;

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Secret } from '../../config/values/secret.ts';
 import type { SchemaNames, Warehouse } from '../connect/connect.ts';
 import { MASKING_KEYS, maskedSchema, maskedViews } from '../masking/masked-views.ts';
-import { literal, quoted } from '../sql/identifiers.ts';
+import { literal, qualified, quoted } from '../sql/identifiers.ts';
 import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 
 /** Limit in bytes. Postgres truncates longer names silently. */
@@ -64,7 +64,7 @@ export function maskedGrantStatements(
     `create schema if not exists ${masked}`,
     ...maskedViews({ schema, ops }).flatMap(({ statements }) => statements),
     `do $key$ begin if length(current_setting('${KEY_SETTING}')) < ${SHORTEST_KEY} then raise exception 'the setting ${KEY_SETTING} has fewer than ${SHORTEST_KEY} characters'; end if; end $key$`,
-    `insert into ${quoted(ops)}.${quoted(MASKING_KEYS)} (id, key) values (1, sha256(convert_to(current_setting('${KEY_SETTING}'), 'UTF8'))) on conflict (id) do update set key = excluded.key`,
+    `insert into ${qualified(ops, MASKING_KEYS)} (id, key) values (1, sha256(convert_to(current_setting('${KEY_SETTING}'), 'UTF8'))) on conflict (id) do update set key = excluded.key`,
     ...[ops, schema].flatMap((it) => [
       `revoke all on schema ${quoted(it)} from ${reader}`,
       `revoke all on all tables in schema ${quoted(it)} from ${reader}`,

@@ -8,7 +8,7 @@ import type { SchemaNames } from '../connect/connect.ts';
 import { foreignKeysOf } from '../schema/ddl.ts';
 import type { ChildTable, RootTable } from '../schema/table-types.ts';
 import { rootTables } from '../schema/tables.ts';
-import { literal, objectName, quoted } from '../sql/identifiers.ts';
+import { literal, objectName, sameKey } from '../sql/identifiers.ts';
 import type { SchemaFinding } from './finding.ts';
 
 /** The first version of Postgres that has foreign keys without enforcement. */
@@ -53,7 +53,7 @@ export async function releaseListKeys(trx: QueryExecutorProvider, names: SchemaN
 
 /** The condition under which a row `l` of the list belongs to a row of the relation, in SQL. */
 const ownerCondition = ({ key }: RootTable, { parentKey }: ChildTable, relation: string): string =>
-  key.map((name, index) => `l.${quoted(parentKey[index] ?? '')} = ${relation}.${quoted(name)}`).join(' and ');
+  sameKey('l', parentKey, relation, key);
 
 /**
  * The function of the triggers; its arguments are the list table and the condition. It runs with the rights of its owner,

@@ -1,6 +1,6 @@
 /** Keeps the rights of other roles on views that are dropped and created again. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { quoted } from '../sql/identifiers.ts';
+import { qualified } from '../sql/identifiers.ts';
 
 interface Right {
   readonly view: string;
@@ -38,7 +38,7 @@ export async function restoreViewRights(
   before: readonly Right[],
 ): Promise<void> {
   const after = await readViewRights(db, schema);
-  const on = ({ view }: Right): string => `on ${quoted(schema)}.${quoted(view)}`;
+  const on = ({ view }: Right): string => `on ${qualified(schema, view)}`;
   const lacks = (rights: readonly Right[], it: Right): boolean =>
     it.privilege !== null && rights.every((other) => JSON.stringify(other) !== JSON.stringify(it));
   for (const it of after.filter((right) => lacks(before, right) && before.some(({ view }) => view === right.view)))

@@ -11,7 +11,7 @@ import type {
 } from './table-types.ts';
 import type { ListSum, PersonalData } from '../../service/model.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
-import { literal, quoted } from '../sql/identifiers.ts';
+import { literal, sameKey } from '../sql/identifiers.ts';
 import { referenceColumnNames } from './references.ts';
 
 /** A root table without its history tables. */
@@ -42,7 +42,7 @@ const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/
  * alias of the list.
  */
 export const lastCame = (log: string, { entityKey }: ChangeTable, of: string): string =>
-  `select c.to_value from ${log} c where ${entityKey.map((name) => `c.${quoted(name)} = ${of}.${quoted(name)}`).join(' and ')} and c.attribute = ${literal(CAME)} order by c.changed_at desc, c._answer_id desc limit 1`;
+  `select c.to_value from ${log} c where ${sameKey('c', entityKey, of)} and c.attribute = ${literal(CAME)} order by c.changed_at desc, c._answer_id desc limit 1`;
 
 /** The entity's key columns, and a foreign key that deletes the history with the entity. */
 function entityOf(root: Declared): Pick<DailyTable, 'entityKey' | 'columns' | 'foreignKeys'> {

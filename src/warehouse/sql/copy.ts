@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import { from } from 'pg-copy-streams';
-import { quoted } from './identifiers.ts';
+import { qualified, quotedList } from './identifiers.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -11,7 +11,7 @@ type Cell = string | number | boolean | null;
  * them.
  */
 export const copyInto = (schema: string, table: string, columns: readonly string[]): string =>
-  `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`;
+  `${COPY}${qualified(schema, table)} (${quotedList(columns)}) from stdin`;
 
 const COPY = 'copy ';
 

@@ -12,6 +12,13 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 /** Names in quotes, joined by commas. */
 export const quotedList = (names: readonly string[]): string => names.map(quoted).join(', ');
 
+/** The name of a relation with its schema, in quotes. */
+export const qualified = (schema: string, relation: string): string => `${quoted(schema)}.${quoted(relation)}`;
+
+/** SQL condition that two rows have equal keys, whose columns may have other names in the second row. */
+export const sameKey = (row: string, key: readonly string[], other: string, otherKey = key): string =>
+  key.map((name, index) => `${row}.${quoted(name)} = ${other}.${quoted(otherKey[index] ?? '')}`).join(' and ');
+
 /** The text as an SQL literal. Backslashes are safe in it with any setting of the server. */
 export function literal(text: string): string {
   const doubled = text.replaceAll("'", "''");

@@ -2,7 +2,7 @@
  * Views of history: each entity and each element of a keyed list as it was, one row for each version. Derived from the
  * rows and their change logs.
  */
-import { literal, quoted } from '../../sql/identifiers.ts';
+import { literal, quoted, sameKey } from '../../sql/identifiers.ts';
 import { CAME, lastCame } from '../history-tables.ts';
 import type { ChangeTable, ChildTable, DailyTable, RootTable, Table } from '../table-types.ts';
 import { rootTables } from '../tables.ts';
@@ -69,13 +69,10 @@ const valueBefore = (name: string, type: string, now: string): string =>
 
 /** SQL for the last daily number that no answer changed before the version ended. */
 const numberBefore = ({ name: table, entityKey }: DailyTable, name: string): string =>
-  `(select d.${quoted(name)} from ${quoted(table)} d where ${sameEntity(entityKey, 'd', entityKey, 'b')} and d._seen_at < b.changed_at and d.${quoted(name)} is not null order by d.date desc limit 1)`;
+  `(select d.${quoted(name)} from ${quoted(table)} d where ${sameKey('d', entityKey, 'b')} and d._seen_at < b.changed_at and d.${quoted(name)} is not null order by d.date desc limit 1)`;
 
 const numberAbout = (about: string): string =>
   `${about} At the end of the version, by the daily numbers; null if a later answer of the same day changed it, and no earlier day is known. It begins no version.`;
-
-const sameEntity = (key: readonly string[], of: string, otherKey: readonly string[], other: string): string =>
-  key.map((name, index) => `${of}.${quoted(name)} = ${other}.${quoted(otherKey[index] ?? '')}`).join(' and ');
 
 /**
  * The view of one table. The value of an attribute in a version is that before its next change, and the present one if
@@ -131,7 +128,7 @@ function historyView(logged: Logged) {
         ...shown.map((it) => `${it.before} as ${quoted(it.name)}`),
       )}
     from "past" b
-    left join ${rows} t on ${sameEntity(log.entityKey, 'b', key, 't')}${isPresent}
+    left join ${rows} t on ${sameKey('b', log.entityKey, 't', key)}${isPresent}
     where b.changed_at > ${cameBefore}
     union all
     select
@@ -145,7 +142,7 @@ function historyView(logged: Logged) {
     from ${rows} t
     left join (
       select ${entity}, max(changed_at) as "changed_at" from ${quoted(log.name)} group by ${entity}
-    ) l on ${sameEntity(log.entityKey, 'l', key, 't')}`,
+    ) l on ${sameKey('l', log.entityKey, 't', key)}`,
   );
 }
 
