@@ -18,7 +18,6 @@ import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type TouchedRows } from './tables.ts';
 import {
-  tableId as tableAt,
   noteRows,
   openNameRegister,
   exclusiveNames,
@@ -142,7 +141,7 @@ async function renameQuestions(
 ): Promise<void> {
   for (const { name, questionKey } of bridgeTables)
     if (questionKey.includes('request_key') && keys.size > 0)
-      await sql`update ${tableAt(schema, name)} b set request_key = k.is_now
+      await sql`update ${sql.id(schema, name)} b set request_key = k.is_now
         from ${renamedKeys(keys)} as k
         where b.request_key = k.was`.execute(db);
 }

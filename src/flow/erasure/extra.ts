@@ -3,7 +3,6 @@ import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { withoutPath } from '../../normalize/scope.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
-import { tableId } from './target.ts';
 
 /** A column with the text of `extra`: the column itself, or a value of a logged change. */
 type ExtraColumn = 'extra' | 'from_value' | 'to_value';
@@ -18,7 +17,7 @@ export async function eraseExtra(
 ): Promise<void> {
   const texts = columns.map((it) => sql`c.${sql.ref(it)}::text as ${sql.ref(it)}`);
   const { rows } = await sql<Readonly<Record<string, string | null>>>`
-    select c.ctid::text as at, ${sql.join(texts)} from ${tableId(schema, name)} c
+    select c.ctid::text as at, ${sql.join(texts)} from ${sql.id(schema, name)} c
     where (${where}) and num_nonnulls(${sql.join(columns.map((it) => sql`c.${sql.ref(it)}`))}) > 0`.execute(db);
   for (const row of rows) {
     const sets = columns.flatMap((it) => {
@@ -28,7 +27,7 @@ export async function eraseExtra(
       return after === text ? [] : [sql`${sql.ref(it)} = ${after}::text::${type}`];
     });
     if (sets.length > 0)
-      await sql`update ${tableId(schema, name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(db);
+      await sql`update ${sql.id(schema, name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(db);
   }
 }
 

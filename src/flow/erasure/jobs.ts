@@ -7,7 +7,7 @@ import { jobsSchema } from '../../warehouse/schema/jobs-schema.ts';
 import { relationExists } from '../../warehouse/sql/relation-exists.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { TouchedRows } from './tables.ts';
-import { tableId, type ErasureSearch } from './target.ts';
+import type { ErasureSearch } from './target.ts';
 
 const JOB = 'job';
 
@@ -25,14 +25,14 @@ export async function eraseFromJobs(
     select name as queue, id::text, jsonb_build_object(
       'data', jsonb_build_object('because', data -> 'because', 'next', data -> 'next'), 'output', output
     )::text as texts
-    from ${tableId(jobs, JOB)} where data ->> 'because' is not null or output is not null`.execute(db);
+    from ${sql.id(jobs, JOB)} where data ->> 'because' is not null or output is not null`.execute(db);
   for (const { queue, id, texts } of rows) {
     const before = parseExact(texts);
     const after = cleaned(before, { forgotten });
     if (after === before) continue;
     // The table is partitioned by queue.
     await sql`
-      update ${tableId(jobs, JOB)} j set data = j.data || jsonb_strip_nulls(n.texts -> 'data'), output = nullif(n.texts -> 'output', 'null')
+      update ${sql.id(jobs, JOB)} j set data = j.data || jsonb_strip_nulls(n.texts -> 'data'), output = nullif(n.texts -> 'output', 'null')
       from (select ${canonicalJson(after)}::text::jsonb as texts) n
       where j.name = ${queue} and j.id = ${id}::uuid`.execute(db);
     touched.note(JOB, 1);

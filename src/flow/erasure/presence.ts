@@ -6,7 +6,7 @@ import { rootTables } from '../../warehouse/schema/tables.ts';
 import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
-import { type ErasureTarget, tableId } from './target.ts';
+import { type ErasureTarget } from './target.ts';
 
 const PLACES = ['item', 'nested'] as const;
 
@@ -41,16 +41,16 @@ export async function eraseFromPresence(
       .filter(({ key: names, resource }) => names.some((name) => resource.fields[name]?.shape === 'given'))
       .map(
         (other) =>
-          sql`select ${sql.raw(entityHashSql(other, 'item'))} from ${tableId(schema, other.name)} t
+          sql`select ${sql.raw(entityHashSql(other, 'item'))} from ${sql.id(schema, other.name)} t
             where t._answer_id = ${anyBigint(answers)}`,
       ),
   ];
   const erased = sql`erased (key) as materialized (${sql.join(hashes, sql` union all `)})`;
-  await sql`with ${erased} delete from ${tableId(ops, 'left_entities')} where key in (select key from erased)`.execute(
+  await sql`with ${erased} delete from ${sql.id(ops, 'left_entities')} where key in (select key from erased)`.execute(
     db,
   );
   const hashesOf = sql.raw(hashesIn('q.keys'));
-  await sql`with ${erased} update ${tableId(ops, 'question_contents')} q
+  await sql`with ${erased} update ${sql.id(ops, 'question_contents')} q
     set keys = (select coalesce(string_agg(h.key, '' order by h.key), '') from (${hashesOf}) as h(key) where h.key not in (select key from erased))
     where exists (select from (${hashesOf}) as h(key) where h.key in (select key from erased))`.execute(db);
 }

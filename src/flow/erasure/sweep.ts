@@ -10,7 +10,7 @@ import { rootTables, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { noteChanged, rootKeyIn, type TouchedRows } from './tables.ts';
-import { containsAny, tableId, type ErasureSearch } from './target.ts';
+import { containsAny, type ErasureSearch } from './target.ts';
 
 /** Tables that hold names from the config or digests. Other code erases names of entities in them. */
 const NOT_SWEPT = [
@@ -84,7 +84,7 @@ async function sweepTable(
   const joined = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
   const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
   const { rows } = await sql<Record<string, string | null>>`
-    select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${tableId(table.schema, table.name)} t
+    select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${sql.id(table.schema, table.name)} t
     where ${table.where ?? sql`true`} and ${containsAny(sql`concat_ws(' ', ${joined})`, hints.map(longestPlainPart))}`.execute(
     db,
   );
@@ -96,7 +96,7 @@ async function sweepTable(
       return after === text ? [] : [sql`${sql.ref(name)} = ${after}::text::${sql.raw(type)}`];
     });
     if (sets.length === 0) continue;
-    await sql`update ${tableId(table.schema, table.name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(
+    await sql`update ${sql.id(table.schema, table.name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(
       db,
     );
     touched.note(table.name, 1);

@@ -11,7 +11,7 @@ import type { ChangeTable, ChildTable, RootTable } from '../../warehouse/schema/
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import { eraseExtra } from './extra.ts';
 import { type Reference, referencesTo } from './references.ts';
-import { containsAny, tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
+import { containsAny, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
 
 /** What an erasure has touched so far. */
 export interface TouchedRows {
@@ -52,7 +52,7 @@ export async function eraseRows(
   const { schema, ops } = schemas;
   const { table, key } = erased.target;
   const erase = (from: string, where: RawBuilder<boolean>, of = schema): Promise<void> =>
-    executeNoted(db, touched, from, sql`delete from ${tableId(of, from)} where ${where}`);
+    executeNoted(db, touched, from, sql`delete from ${sql.id(of, from)} where ${where}`);
   for (const { name, where } of ownedBy(erased.target, answers)) await erase(name, where);
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
   await eraseReferences(db, schema, erased, touched);
@@ -104,14 +104,14 @@ async function eraseReferences(
     if (!isElement) await eraseExtra(db, inTable, ['extra'], path, refers);
     const rootKey = rootKeyIn(of);
     const change = isElement
-      ? sql`delete from ${tableId(schema, of.name)}`
-      : sql`update ${tableId(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
+      ? sql`delete from ${sql.id(schema, of.name)}`
+      : sql`update ${sql.id(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
     const { rows } = await sql<Record<string, string>>`
       ${change} where ${refers}
       returning ${sql.join(rootKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
     if (isElement && of.changes) {
-      const logged = sql`delete from ${tableId(schema, of.changes.name)} where ${keyEquals(columns, key)}`;
+      const logged = sql`delete from ${sql.id(schema, of.changes.name)} where ${keyEquals(columns, key)}`;
       await executeNoted(db, touched, of.changes.name, logged);
     }
     const ids = rows.map((row) => rootKey.map((name) => row[name] ?? ''));
@@ -137,7 +137,7 @@ async function refersTo(
   const type = typeColumn === undefined ? sql`''::text` : sql`coalesce(${sql.ref(typeColumn)}, '')`;
   for (const name of names) {
     const { rows } = await sql<{ text: string; type: string }>`
-      select distinct ${sql.ref(name)} as text, ${type} as type from ${tableId(schema, of.name)}
+      select distinct ${sql.ref(name)} as text, ${type} as type from ${sql.id(schema, of.name)}
       where ${isKeyless} and ${containsAny(sql.ref(name), requestNames)}`.execute(db);
     for (const found of rows)
       if (isOfType(found.type) && forgotten.isName(table.name, found.text))
@@ -170,10 +170,10 @@ async function eraseLoggedReference(
   const had = columns.map((column, index) => {
     const part = key[index] ?? '';
     return sql`(exists (
-      select from ${tableId(schema, log.name)} o
+      select from ${sql.id(schema, log.name)} o
       where ${sql.join(isSame, sql` and `)} and o.attribute = ${column} and ${part} in (o.from_value, o.to_value)
     ) or exists (
-      select from ${tableId(schema, of.name)} r where ${sql.join(isRow, sql` and `)} and r.${sql.ref(column)} = ${part}
+      select from ${sql.id(schema, of.name)} r where ${sql.join(isRow, sql` and `)} and r.${sql.ref(column)} = ${part}
     ))`;
   });
   const current = rowsFrom(
@@ -189,7 +189,7 @@ async function eraseLoggedReference(
   const logged = sql`c.attribute = 'extra' and ${refers}`;
   await eraseExtra(db, { schema, name: log.name }, ['from_value', 'to_value'], path, logged);
   const gone = sql`
-    delete from ${tableId(schema, log.name)} c
+    delete from ${sql.id(schema, log.name)} c
     where ${refers} and (
       c.attribute = ${anyText(all)}
       or (c.attribute = 'extra' and c.from_value is not distinct from c.to_value)
@@ -216,7 +216,7 @@ async function eraseTies(
   { target: { table, key }, search: { forgotten } }: ErasedEntity,
   touched: TouchedRows,
 ): Promise<void> {
-  const bridgeRows = tableId(schema, name);
+  const bridgeRows = sql.id(schema, name);
   const change = (statement: RawBuilder<unknown>): Promise<void> => executeNoted(db, touched, name, statement);
   const remove = (where: RawBuilder<boolean>): Promise<void> => change(sql`delete from ${bridgeRows} where ${where}`);
   /** Another name of the entity among the same words has the same rows. */
@@ -234,7 +234,7 @@ async function eraseTies(
   const isNamed = catalog.some((it) => it.bridge?.table === name && it.naming?.resource() === table.resource);
   for (const column of questionKey.filter((it) => it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
-      select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
+      select distinct ${sql.ref(column)} as text from ${sql.id(schema, name)}`.execute(db);
     for (const { text } of rows) {
       const left = cleanText(text, { forgotten });
       // In the ledger, a text that begins with the name becomes a pseudonym, which has no bridge rows.

@@ -60,18 +60,18 @@ export async function noteRows(
 ): Promise<void> {
   const { table, key } = target;
   const own = await sql<JsonObject>`
-    select * from ${tableId(where.schema, table.name)} where ${keyEquals(table.key, key)}`.execute(db);
+    select * from ${sql.id(where.schema, table.name)} where ${keyEquals(table.key, key)}`.execute(db);
   for (const row of own.rows) register.note(row);
   const noteLog = async (log: ChangeTable, of: readonly string[], prefix?: string): Promise<void> => {
     const before = await sql<{ attribute: string; texts: readonly (string | null)[] }>`
-      select attribute, array[from_value, to_value] as texts from ${tableId(where.schema, log.name)}
+      select attribute, array[from_value, to_value] as texts from ${sql.id(where.schema, log.name)}
       where ${keyEquals(of, key)}`.execute(db);
     for (const { attribute, texts } of before.rows)
       for (const text of texts) register.note({ [attribute]: text }, prefix);
   };
   if (table.changes) await noteLog(table.changes, table.changes.entityKey);
   const known = await sql<{ name: string }>`
-    select name from ${tableId(where.ops, 'identities')}
+    select name from ${sql.id(where.ops, 'identities')}
     where resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`.execute(db);
   for (const { name } of known.rows) register.note({ alias: name });
   for (const { table: other, key: columns, columns: all, isElement } of referencesTo(table)) {
@@ -80,13 +80,10 @@ export async function noteRows(
     if (isElement && other.changes) await noteLog(other.changes, columns, prefix);
     const mentions = await sql<JsonObject>`
       select distinct ${sql.join(all.filter((it) => !it.startsWith('_')).map((it) => sql`${sql.ref(it)}::text as ${sql.ref(it)}`))}
-      from ${tableId(where.schema, other.name)} where ${keyEquals(columns, key)}`.execute(db);
+      from ${sql.id(where.schema, other.name)} where ${keyEquals(columns, key)}`.execute(db);
     for (const row of mentions.rows) register.note(row, prefix);
   }
 }
-
-/** The SQL identifier of a table in a schema. */
-export const tableId = (schema: string, table: string) => sql.id(schema, table);
 
 /** SQL condition that the columns hold these values. */
 export const keyEquals = (columns: readonly string[], values: readonly string[]) =>
@@ -119,7 +116,7 @@ export async function exclusiveNames(
       if (column === undefined || kept.size === 0) continue;
       const isOther = other === table ? sql`not ${keyEquals(table.key, key)}` : sql`true`;
       const { rows } = await sql<{ text: string }>`
-        select distinct ${sql.ref(column)}::text as text from ${tableId(schema, other.name)}
+        select distinct ${sql.ref(column)}::text as text from ${sql.id(schema, other.name)}
         where ${sql.ref(column)}::text = ${anyText([...kept])} and ${isOther}`.execute(db);
       for (const { text } of rows) kept.delete(text);
     }
@@ -143,7 +140,7 @@ export async function sharedKeyTexts(
           // A key from a request may refer to the entity.
           .filter(({ name }) => other.resource.fields[name]?.shape !== 'given')
           .map(
-            ({ name }) => sql`select ${sql.ref(name)} as text from ${tableId(schema, other.name)}
+            ({ name }) => sql`select ${sql.ref(name)} as text from ${sql.id(schema, other.name)}
             where ${sql.ref(name)} = any(${own}::text[])`,
           ),
   );

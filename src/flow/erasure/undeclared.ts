@@ -15,7 +15,7 @@ import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.t
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
 import { executeNoted, noteChanged, rootKeyIn, type TouchedRows } from './tables.ts';
-import { containsAny, type ErasureSearch, keyEquals, tableId } from './target.ts';
+import { containsAny, type ErasureSearch, keyEquals } from './target.ts';
 
 /** Rows per statement. */
 const PAGE = 1000;
@@ -96,7 +96,7 @@ async function dropUnchanged(
   if (!table.changes) return;
   const { name } = table.changes;
   const unchanged = sql`
-    delete from ${tableId(schema, name)}
+    delete from ${sql.id(schema, name)}
     where attribute = ${anyText(jsonColumnsOf(table))} and from_value is not distinct from to_value`;
   await executeNoted(db, touched, name, unchanged);
 }
@@ -109,7 +109,7 @@ async function eraseFrom(
   touched: TouchedRows,
 ): Promise<void> {
   const { table: name, column, type, where, owner, redact, isElement } = place;
-  const table = tableId(schema, name);
+  const table = sql.id(schema, name);
   const key = (owner?.key ?? []).map((it, index) => sql`t.${sql.ref(it)}::text as ${sql.ref(`k${index}`)}`);
   const value = sql.ref(`t.${column}`);
   for (let after = '(0,0)'; ; ) {
@@ -166,7 +166,7 @@ async function updateOwner(
     const kept = positionsAt(left, path);
     const gone = positionsAt(before, path).filter((it) => !kept.includes(it));
     if (gone.length === 0) continue;
-    const rows = sql`delete from ${tableId(schema, name)} where ${keyEquals(parentKey, id)} and position = ${anyBigint(gone)}`;
+    const rows = sql`delete from ${sql.id(schema, name)} where ${keyEquals(parentKey, id)} and position = ${anyBigint(gone)}`;
     await executeNoted(db, touched, name, rows);
   }
 }
