@@ -1,4 +1,5 @@
 /** Shows the progress of work while it runs. */
+import type { ReplayEffects } from '../../flow/replay/load-again.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Context } from '../context.ts';
@@ -8,16 +9,11 @@ import { createProgress, type ProgressUpdate } from './progress.ts';
 /** How often ages are updated. The styles limit how often they show them. */
 const TICK_MS = 250;
 
-/** The effects of work on stored answers. */
-export interface AnswerEffects extends Pick<Context, 'now' | 'sleep' | 'random' | 'newId'> {
-  readonly onProgress: (done: number, total: number) => void;
-}
-
 /** The result of work on stored answers, such as a replay, by the clock of the warehouse. Its progress is shown. */
 export const withAnswerProgress = <T>(
   context: Context,
   { clock: { now } }: Pick<Warehouse, 'clock'>,
-  work: (effects: AnswerEffects) => Promise<T>,
+  work: (effects: ReplayEffects) => Promise<T>,
 ): Promise<T> => {
   const { sleep, random, newId } = context;
   return withProgress(context, ({ onProgress: show }) => {

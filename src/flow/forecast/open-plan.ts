@@ -1,7 +1,8 @@
 /** The remaining requests of a stopped run: the next sync continues with them and makes no new plan. */
 import type { SyncDefinition } from '../../config/definition.ts';
+import { UNSETTLED_STATES } from '../../ledger/requests.ts';
 import { openRuns } from '../../ledger/runs.ts';
-import { type Ops, operationsOf, type RequestState } from '../../warehouse/connect/operations-db.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
@@ -9,9 +10,6 @@ import type { PlanToAsk } from './pending.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../prepare/plan-hash.ts';
 import { rereadMaxAges } from '../prepare/plan-sync.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
-
-/** States of requests that a continued run sends. */
-const OPEN: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
 
 /** The remaining requests of an open run, in parts. */
 export interface OpenPlan {
@@ -78,7 +76,7 @@ const answeredRows = (ops: Ops, runId: string, after: string) =>
 
 const openRows = (ops: Ops, runId: string, after: string) =>
   rowsOf(ops, runId, after)
-    .where('r.state', 'in', [...OPEN])
+    .where('r.state', 'in', [...UNSETTLED_STATES])
     .execute();
 
 const rowsOf = (ops: Ops, runId: string, after: string) =>

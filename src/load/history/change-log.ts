@@ -3,7 +3,7 @@
  * row, so a lesser observation that leaves the row unchanged logs nothing. A late answer, loaded after a newer one, is
  * inserted between the known changes. A row that an answer removes becomes null in all attributes.
  */
-import type { Cell, RootRow } from '../../normalize/batch.ts';
+import type { Cell } from '../../normalize/batch.ts';
 import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { CAME } from '../../warehouse/schema/history-tables.ts';
@@ -15,7 +15,7 @@ import type { MergeResult } from '../merge/merge.ts';
 import { loadRows, type StoredRow } from '../merge/stored-rows.ts';
 import type { DeletedRow } from '../sets/owned-sets.ts';
 import type { AnswerReceived, AnswerRows, HistoryTarget, ObservationsById } from './observations.ts';
-import { observe, type RowState } from '../merge/observe.ts';
+import { isFull, observe, type RowState } from '../merge/observe.ts';
 
 /** One entity, its observations by answers, and the result of each. */
 export interface ComparedRow {
@@ -214,8 +214,6 @@ function lateOf(
   }
   return late;
 }
-
-const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
 /** One array per column. */
 function valuesOf({ entityKey, columns }: ChangeTable, changes: readonly Change[]): string[] {

@@ -4,13 +4,13 @@
  * written. Therefore a late answer may stay visible although a later answer of the day repeated the earlier value.
  * Answers that are loaded together leave the rows that they leave one by one.
  */
-import type { Cell, RootRow } from '../../normalize/batch.ts';
+import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import type { DailyMeasure, DailyTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { upsertDaily } from './daily-sql.ts';
 import { newRows } from '../sql/executor.ts';
 import type { AnswerReceived, HistoryTarget, ObservationsById } from './observations.ts';
-import { observe, type RowState } from '../merge/observe.ts';
+import { isFull, observe, type RowState } from '../merge/observe.ts';
 
 /** What one answer reports of one entity, on its day. */
 interface DailyRow {
@@ -90,8 +90,6 @@ const repeats = (known: readonly DailyRow[], { values }: DailyRow): boolean =>
 
 /** A larger sum has no place in its column: two absurd counts would put the complete answer into quarantine. */
 const LARGEST_BIGINT = 2n ** 63n - 1n;
-
-const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
 /** A function that finds a daily number in an observation. */
 function measureReader({ slots, children }: RootTable, { column, sum }: DailyMeasure): (state: RowState) => Cell {

@@ -47,6 +47,9 @@ export interface RowState {
 
 const rank = (detail: Detail): number => DETAILS.indexOf(detail);
 
+/** True for an observation with full detail. */
+export const isFull = ({ detail }: Pick<RootRow, 'detail'>): boolean => detail === 'full';
+
 /** True if the first detail is greater than the second. */
 export const isMoreDetailed = (one: Detail, other: Detail): boolean => rank(one) > rank(other);
 

@@ -20,7 +20,6 @@ export interface WaitingAnswer extends Omit<SpooledAnswer, 'body'> {
 }
 
 const FORMAT = 1;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns the first line of an answer's file, without its line break. */
 export const headLine = (answer: SpooledAnswer): string => JSON.stringify(headOf(answer));
@@ -47,7 +46,7 @@ const HEAD = z.object({
   requestId: LEDGER_ID,
   runId: LEDGER_ID,
   sync: z.string(),
-  xRequestId: z.string().regex(UUID),
+  xRequestId: z.guid(),
   status: z.number(),
   headers: z.record(z.string(), z.string()),
   receivedAt: z.string().refine((text) => !Number.isNaN(new Date(text).getTime())),

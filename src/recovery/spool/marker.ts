@@ -1,18 +1,18 @@
 /** The identity of a spool folder: a marker file in it. A path or a host name alone does not identify a folder. */
 import { link, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { writeDurably } from '../../warehouse/lock/write-durably.ts';
 
 /** The name of the marker file. */
 export const MARKER = 'spool.json';
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const CONTENT = z.object({ id: z.guid() });
 
 /** Returns the id of the spool in a folder; undefined if the folder has no readable marker. */
 export async function spoolIdIn(folder: string): Promise<string | undefined> {
   try {
-    const { id } = JSON.parse(await readFile(join(folder, MARKER), 'utf8')) as { readonly id?: unknown };
-    return typeof id === 'string' && ID.test(id) ? id : undefined;
+    return CONTENT.parse(JSON.parse(await readFile(join(folder, MARKER), 'utf8'))).id;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** Derives the masked views: each analyst table and view without personal data, in a schema of their own. */
-import type { PersonalData } from '../../service/model.ts';
 import { COMPANY_URN_TYPES } from '../../service/names/urn.ts';
 import { tables } from '../schema/tables.ts';
+import type { ViewColumn } from '../schema/views/view.ts';
 import { views } from '../schema/views/views.ts';
 import { literal, qualified, quoted } from '../sql/identifiers.ts';
 import type { SchemaNames } from '../connect/connect.ts';
@@ -23,17 +23,10 @@ interface MaskedColumn {
   readonly urnType: string | undefined;
 }
 
-interface SourceColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly about: string;
-  readonly personal?: PersonalData | undefined;
-}
-
 interface Source {
   readonly name: string;
   readonly about: string;
-  readonly columns: readonly SourceColumn[];
+  readonly columns: readonly ViewColumn[];
 }
 
 /** Returns true if the analyst relation has the column. */
@@ -60,7 +53,7 @@ export function maskedViews(names: SchemaNames, exists: HasColumn = () => true):
 export const maskedViewNames = (): string[] => [...tables, ...views].map(({ name }) => name);
 
 /** Whether masked views do not have the column. */
-export const isLeftOut = ({ name, type, personal }: Omit<SourceColumn, 'about'>): boolean =>
+export const isLeftOut = ({ name, type, personal }: Omit<ViewColumn, 'about'>): boolean =>
   type === 'jsonb' || personal === 'content' || DIGESTS.includes(name);
 
 function maskedColumns({ columns }: Source): MaskedColumn[] {

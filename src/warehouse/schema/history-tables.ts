@@ -12,7 +12,7 @@ import type {
 import type { ListSum, PersonalData } from '../../service/model.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 import { literal, sameKey } from '../sql/identifiers.ts';
-import { referenceColumnNames } from './references.ts';
+import { referenceColumnNames, singular } from './references.ts';
 
 /** A root table without its history tables. */
 export type Declared = Omit<RootTable, 'daily' | 'changes'>;
@@ -34,8 +34,6 @@ const column = (name: string, type: SqlType, about: string, nullable = false, pe
   volatile: false,
   personal,
 });
-
-const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
 
 /**
  * SQL for when a list element came, as text; null if it came with its parent. `log` is the SQL name of its log, `of` the

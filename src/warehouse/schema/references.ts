@@ -8,6 +8,9 @@ export interface ForeignKey {
   readonly onDelete: 'cascade' | 'set null';
 }
 
+/** The singular of the name of a table. */
+export const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
+
 /** The names of a parent's key columns in a table that refers to it. */
 export const referenceColumnNames = (prefix: string, key: readonly string[]): string[] =>
   key.map((name) => (name.startsWith(`${prefix}_`) ? name : `${prefix}_${name}`));

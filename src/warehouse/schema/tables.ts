@@ -6,7 +6,7 @@ import type { Fields, ListField, PersonalData, Resource } from '../../service/mo
 import { column, columnsOf, countColumn, lowerFirst, personalOf, scalarColumns } from './columns.ts';
 import { filterIndex, sharedTextIndex } from './filter-index.ts';
 import { changeTable, dailyTable, type Declared, type DeclaredList, listChangeTable } from './history-tables.ts';
-import { type ForeignKey, referencesOf, referenceColumnNames, observationKeys } from './references.ts';
+import { type ForeignKey, referencesOf, referenceColumnNames, observationKeys, singular } from './references.ts';
 import { resourcesOf } from './resources.ts';
 
 export interface BridgeTable extends Table {
@@ -51,8 +51,6 @@ const ANSWER = column(
     nullable: false,
   },
 );
-
-const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** The name of the child table for the list at this path below a resource. */
 export const childTableName = (resource: Resource, path: readonly string[], named: string | undefined): string =>
