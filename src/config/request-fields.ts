@@ -12,7 +12,6 @@ import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import type { Span } from './document/source.ts';
 import type { MapEntry, Tree } from './document/tree.ts';
 
-/** The schema of one request field. */
 const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>
   Object.hasOwn(endpoint.request.shape, field) ? (endpoint.request.shape[field] as z.ZodType) : undefined;
 

@@ -1,7 +1,6 @@
 /** A first sync of each endpoint, as `sluice init` writes it: small, with inputs that the sandbox knows. */
 
 export interface Starter {
-  /** Name of the sync. */
   readonly name: string;
   /** Endpoints whose first syncs provide the inputs of this one. */
   readonly needs?: readonly string[];

@@ -10,7 +10,6 @@ import { emptyMap, entryOf, isNull, type Tree } from './document/tree.ts';
 
 export interface RequestContext {
   readonly endpoint: Endpoint;
-  /** The sync. */
   readonly tree: Tree;
   /** The position of its name. */
   readonly keySpan: Span;

@@ -16,7 +16,6 @@ import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
  */
 const CLOCKS_APART_MS = 5_000;
 
-/** Prefix of the leases of living schedulers. */
 const SCHEDULER_LEASES = `${ROLE_LEASE_PREFIX}schedule:`;
 
 interface BusySync {

@@ -101,7 +101,6 @@ interface RejectingLoad {
   readonly batch: Pick<Batch, 'rejects'>;
 }
 
-/** The rejected items of the loads. */
 const rejectsOf = (loads: readonly RejectingLoad[]) =>
   loads.flatMap((load) => load.batch.rejects.map((reject) => ({ ...load, ...reject })));
 

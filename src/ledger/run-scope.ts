@@ -3,7 +3,6 @@ import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
 import type { OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 export interface RunScope {
-  /** The run's id. */
   readonly id: string;
   readonly chunk?: string;
 }

@@ -42,7 +42,6 @@ export interface RunRequest {
   readonly asksForDays?: boolean;
   /** The part of the sync that its plan requests; absent, all of it. */
   readonly scope?: 'failed' | 'limited' | 'range' | undefined;
-  /** Tags of the sync. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly now: Date;
 }

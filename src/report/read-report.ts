@@ -97,7 +97,6 @@ interface CallRow extends Omit<SlowCall, 'input'> {
   readonly requestKey: string;
 }
 
-/** The slowest calls, slowest first. */
 async function readSlowest(source: ReportSource): Promise<SlowCall[]> {
   const calls = await rowsOf(
     source,

@@ -3,7 +3,6 @@ import { CredentialError, HeldError, SchemaError, TransientError, UsageError } f
 import { exitCodes, isRetryable } from '../exit-codes.ts';
 import { code, generated, markdownTable, page } from './markdown.ts';
 
-/** The error classes, and when each is thrown. */
 const CLASSES = [
   { type: UsageError, about: 'The command or the config is wrong.' },
   { type: CredentialError, about: 'A credential is missing or was refused.' },

@@ -8,7 +8,6 @@ export interface StatusLine {
   readonly show: (text: string) => void;
   /** Removes the line, calls `write`, and shows the line again. */
   readonly around: (write: () => void) => void;
-  /** Removes the line. */
   readonly clear: () => void;
 }
 

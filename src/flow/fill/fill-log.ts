@@ -15,7 +15,6 @@ import { moveValues } from './move-values.ts';
 const CHUNK = 500;
 const EXTRA = 'extra';
 
-/** A line about `extra`. */
 interface ExtraLine {
   /** The key of the entity, the receipt and the answer. */
   readonly key: readonly string[];

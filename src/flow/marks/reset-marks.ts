@@ -148,7 +148,6 @@ async function selectedInputs(
   );
 }
 
-/** A change of one watermark. */
 interface Move {
   readonly names: WatermarkNames;
   readonly input: RequestBody;

@@ -188,7 +188,6 @@ export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Prom
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
   });
 
-/** No answer is fresh. */
 const neverFresh: MaxAgeOf = () => undefined;
 
 /** The maximum ages of a refresh: only an answer that another sync of the invocation got serves. */

@@ -60,7 +60,6 @@ export type ChunkResult =
   | {
       readonly as: 'concluded';
       readonly exitCode: number;
-      /** State of the run. */
       readonly state: string;
       readonly summary?: SyncSummary;
     }

@@ -52,7 +52,6 @@ export interface RunContext extends Effects {
   readonly spans?: Pick<RunSpans, 'attempt' | 'load'> | undefined;
   /** Called with the number of requests that paging and splitting added. */
   readonly onPlanned: (requests: number) => void;
-  /** Called for each question that is split. */
   readonly onSplit?: ((split: SplitEvent) => void) | undefined;
   /** Called before each call; the returned function is called after it. */
   readonly onSent: (sentAt: Date) => () => void;
@@ -63,7 +62,6 @@ export interface RunContext extends Effects {
   readonly onWait: (afterMs: number, status: number | undefined) => () => void;
   /** Called for a lost answer; `again` if its request is sent again, which may be charged twice. */
   readonly onLostAnswer: (because: string, again: boolean) => void;
-  /** Called with each loaded answer. */
   readonly onLoaded: (result: IngestResult) => void;
   /** Called after each request that ended, with its written rows and points. */
   readonly onEnded: (rows: number, points: number) => void;

@@ -43,6 +43,5 @@ export interface SyncRun {
   readonly expected?: ExpectedPlan | undefined;
   /** Lets other workers take part in a large run; absent, this process executes it alone. */
   readonly share?: ShareOptions;
-  /** Traces the run. */
   readonly spans?: RunSpans;
 }

@@ -45,7 +45,6 @@ export async function recordPresence(
   }
 }
 
-/** The record of one answer. */
 interface Contents extends Pick<StoredAnswer, 'id' | 'endpoint' | 'receivedAt' | 'requestKey'> {
   /** The number of its items. */
   readonly received: number;

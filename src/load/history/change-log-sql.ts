@@ -10,7 +10,6 @@ export function insertChanges(schema: string, table: ChangeTable): string {
   return `insert into ${qualified(schema, table.name)} (${names}) select * from ${arrays} on conflict do nothing`;
 }
 
-/** A table with its log. */
 interface LoggedTable {
   readonly table: Pick<RootTable, 'name' | 'key'>;
   readonly log: ChangeTable;

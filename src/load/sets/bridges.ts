@@ -10,7 +10,6 @@ import { deleteRows, updatedColumns, updateRows } from '../sql/statements.ts';
 
 type Row = Readonly<Record<string, Cell>>;
 
-/** A question, and the rows that an answer returned for it. */
 interface BridgeQuestion {
   /** The answer's index among those that are loaded together. */
   readonly answer: number;

@@ -53,7 +53,6 @@ export async function lockSets(run: SqlExecutor, table: Table, keys: readonly st
 
 const lockOf = (text: string): number => hash('sha256', text, 'buffer').readInt32BE() & 0x7fffffff;
 
-/** The set that an answer reports. */
 interface OwnedSet {
   readonly answer: number;
   readonly answerId: string;

@@ -34,7 +34,6 @@ function once(schema: string, table: Table, kind: string, make: () => string): s
 
 const INSTANT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
 
-/** A column as the text of its cell. */
 const asCell = ({ name, type }: Column): string =>
   type === 'timestamptz'
     ? `to_char(t.${quoted(name)} at time zone 'UTC', '${INSTANT}') as ${quoted(name)}`

@@ -82,7 +82,6 @@ export function storageClause(table: string, { name, storage }: DdlColumn): stri
   return storage ? [`alter table ${quoted(table)} alter column ${quoted(name)} set storage ${storage}`] : [];
 }
 
-/** A constraint with its name. */
 type Named<T> = T & { readonly name: string };
 
 export const keyOf = (table: DdlTable): Named<{ readonly columns: readonly string[] }> => ({

@@ -65,7 +65,6 @@ function answerText(facts: EndpointFacts): string {
   return `${facts.returns}, ${itemsText(facts)}${split === '' ? '' : `, split by ${split}`}; ${priceText(facts)}`;
 }
 
-/** The items of an answer. */
 function itemsText({ paging, maxCount }: EndpointFacts): string {
   if (paging === 'once') return 'all';
   if (paging === 'cursor') return 'a page';

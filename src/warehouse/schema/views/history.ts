@@ -8,7 +8,6 @@ import type { ChangeTable, ChildTable, DailyTable, RootTable, Table } from '../t
 import { rootTables } from '../tables.ts';
 import { boolean, columnFrom, columnsOf, timestamp, view } from './view.ts';
 
-/** A table with a log. */
 interface Logged {
   readonly table: RootTable | ChildTable;
   readonly log: ChangeTable;
