@@ -8,7 +8,7 @@ import { RowError } from '../../plan/input-row.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { describeQuery } from '../../warehouse/connect/query.ts';
 import { elementTypeOf, TYPE } from '../../warehouse/sql/type-oids.ts';
-import { withNearTable } from './near-table.ts';
+import { withNearTable } from './query-error.ts';
 
 type QuerySource = Extract<InputSource, { from: 'query' }>;
 type QueryTarget = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
