@@ -9,8 +9,7 @@ import type { Cell } from '../../normalize/batch.ts';
 import type { ChildTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
-import type { FillableField } from './fillable-fields.ts';
-import { type MovedCells, moveValues } from './move-values.ts';
+import { type FillableField, type MovedCells, moveValues } from './move-values.ts';
 
 /** Rows per transaction: loads wait for a locked row only for a moment. */
 const CHUNK = 500;

@@ -12,7 +12,7 @@ import { rootTables } from '../../warehouse/schema/tables.ts';
 import { isDeclaredInAnswer } from '../promote/field-place.ts';
 import { type FillCounts, fillChunk, type Filling } from './fill-chunk.ts';
 import { fillLogChunk } from './fill-log.ts';
-import { type FillableField, fillableFields } from './fillable-fields.ts';
+import { type FillableField, fillableFields } from './move-values.ts';
 import { removeUnknownFields } from './remove-unknown-fields.ts';
 
 /** A column, and how many rows got a value. */

@@ -8,8 +8,7 @@ import { arraysOf, typeOf } from '../../load/sql/statements.ts';
 import type { ChangeTable } from '../../warehouse/schema/table-types.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
-import type { FillableField } from './fillable-fields.ts';
-import { moveValues } from './move-values.ts';
+import { type FillableField, moveValues } from './move-values.ts';
 
 /** Lines per transaction. */
 const CHUNK = 500;

@@ -1,11 +1,37 @@
-/** Moves the values of new columns out of `extra`; pure. */
+/** The fields that can be filled, and how the values of their columns move out of `extra`; pure. */
 import type { Cell } from '../../normalize/batch.ts';
 import { coerceCell, coerceEpoch } from '../../normalize/coerce.ts';
 import { isObject, withoutPath } from '../../normalize/scope.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
-import type { Kind } from '../../service/model.ts';
-import type { FillableField } from './fillable-fields.ts';
+import type { Kind, Fields } from '../../service/model.ts';
+import { memoize } from '../../async/memoize.ts';
+import { scalarColumns } from '../../warehouse/schema/columns.ts';
+import { fieldTables } from '../promote/field-place.ts';
+
+/** A scalar field of a table. */
+export interface FillableField {
+  /** The names from the item, or from the element of the list, down to the field. */
+  readonly path: readonly string[];
+  readonly kind: Kind;
+  /** One column; two for an epoch. */
+  readonly columns: readonly string[];
+}
+
+/** The scalar fields of each table that keeps unknown fields in `extra`, by the name of the table. */
+export const fillableFields: () => ReadonlyMap<string, readonly FillableField[]> = memoize(
+  () => new Map(fieldTables.map(({ table, fields }) => [table.name, scalarsIn(fields, [])])),
+);
+
+function scalarsIn(fields: Fields, outer: readonly string[]): FillableField[] {
+  return Object.entries(fields).flatMap(([name, field]): FillableField[] => {
+    const path = [...outer, name];
+    if (field.shape === 'object') return scalarsIn(field.fields, path);
+    if (field.shape !== 'scalar') return [];
+    const columns = scalarColumns(path.join('_'), field.kind, '', {}).map((it) => it.name);
+    return [{ path, kind: field.kind, columns }];
+  });
+}
 
 /** The cells that differ, by column, with `extra` among them. */
 export type MovedCells = Readonly<Record<string, Cell>>;
