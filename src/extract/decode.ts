@@ -3,7 +3,6 @@
  * gigabytes.
  */
 import * as zlib from 'node:zlib';
-import { type DecodeDone, decompressFrames, type DecodeOptions, TOO_LARGE } from './zstd.ts';
 
 /** The encodings that requests accept, best first. */
 export const ACCEPTED_ENCODINGS = 'zstd, br, gzip';
@@ -52,4 +51,37 @@ function decoded(decoder: Decoder, input: Buffer, maxOutputLength: number): Prom
       else resolve('code' in error && error.code === TOO_LARGE ? 'too large' : 'broken');
     });
   });
+}
+
+interface DecodeOptions {
+  readonly maxOutputLength: number;
+  readonly chunkSize: number;
+}
+
+type DecodeDone = (error: Error | null, output: Buffer) => void;
+
+/** More frames than any sender makes; each one costs a decoder. */
+const MOST_FRAMES = 10_000;
+
+/** The code of Node's own error for a body that decodes to more than the limit. */
+const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
+
+/** The decoded frames, one after the other, or an error if any part of the body is no frame. */
+function decompressFrames(input: Buffer, options: DecodeOptions, done: DecodeDone): void {
+  const frames: Buffer[] = [];
+  const decodeFrom = (at: number, room: number): void => {
+    const limited = { ...options, maxOutputLength: Math.max(1, room), info: true };
+    zlib.zstdDecompress(input.subarray(at), limited, (error, result) => {
+      if (error) return done(error, Buffer.alloc(0));
+      // The types of Node leave out the result with `info`.
+      const { buffer, engine } = result as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+      if (buffer.length > room) return done(Object.assign(new Error('no room'), { code: TOO_LARGE }), buffer);
+      frames.push(buffer);
+      const next = at + engine.bytesWritten;
+      if (next >= input.length) return done(null, frames.length === 1 ? buffer : Buffer.concat(frames));
+      if (engine.bytesWritten === 0 || frames.length >= MOST_FRAMES) return done(new Error('no frame'), buffer);
+      return decodeFrom(next, room - buffer.length);
+    });
+  };
+  decodeFrom(0, options.maxOutputLength);
 }
