@@ -1,14 +1,13 @@
 /** Reads a config and the files that it includes, with their variables filled in. */
 import { existsSync } from 'node:fs';
-import { glob } from 'node:fs/promises';
+import { glob, open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { withDefaults } from './defaults.ts';
 import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
-import { type SourceFile, WHOLE_FILE } from './document/source.ts';
+import { type SourceFile, WHOLE_FILE, sourceOf } from './document/source.ts';
 import { entryOf, type MapTree, type ScalarTree } from './document/tree.ts';
 import { treeOfYaml } from './document/yaml.ts';
 import { type OptionalProblem, type OptionalReading, optionalReading, withoutRefused } from './optional.ts';
-import { readSource } from './read-source.ts';
 import { type Env, resolveTree } from './resolve.ts';
 
 /** A config file or a file that it includes. */
@@ -30,7 +29,7 @@ export interface ConfigFiles {
 export const onDisk: ConfigFiles = { read: readSource, find: includedFilesOf };
 
 /** The problems of the files of a config. */
-export interface FoundProblems {
+interface FoundProblems {
   readonly problems: Problem[];
   /** Problems of variables in optional settings. */
   readonly optional: OptionalProblem[];
@@ -118,3 +117,39 @@ const addProblems =
     if (!(error instanceof ConfigError)) throw error;
     problems.push(...error.problems);
   };
+
+/** Enough for about ten thousand inputs. Longer lists belong in separate files. */
+const MOST_BYTES = 1_000_000;
+
+/** The source of the file at this path. Throws a ConfigError at position 1:1 if the file cannot be read. */
+async function readSource(path: string): Promise<SourceFile> {
+  const refuse = (message: string): ConfigError =>
+    new ConfigError([problemAt(sourceOf(path, ''), WHOLE_FILE, message)]);
+  await using handle = await open(path).catch((cause: unknown) => {
+    throw refuse(unreadable(cause));
+  });
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw refuse('this is not a file; a config is one YAML file');
+  if (stat.size > MOST_BYTES) {
+    throw refuse(
+      `the file has ${stat.size} bytes; at most ${MOST_BYTES} are allowed. Put long lists of inputs in separate files: for_each: { url: { file: urls.csv } }`,
+    );
+  }
+  return sourceOf(path, decoded(await handle.readFile(), refuse));
+}
+
+function decoded(bytes: Uint8Array, refuse: (message: string) => ConfigError): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refuse('the file is not UTF-8 text; save it as UTF-8');
+  }
+}
+
+function unreadable(cause: unknown): string {
+  const code = (cause as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return 'no such file; set --config or SLUICE_CONFIG, or create one with `sluice init`';
+  }
+  return `the file can't be read (${code ?? 'unknown error'})`;
+}
