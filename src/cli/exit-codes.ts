@@ -1,4 +1,4 @@
-/** The meaning of each exit code and the next step, for the help and the reference. */
+/** The meaning of each exit code and the next step, for the help and the reference, and the signals that end a command. */
 import { EXIT } from '../errors.ts';
 
 interface Meaning {
@@ -80,3 +80,21 @@ export const exitCodes: readonly (Meaning & { readonly code: number; readonly na
 
 /** The exit code of a process that a signal ended after a clean drain, for each handled signal. */
 export const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+export type AwaitedSignal = keyof typeof SIGNAL_EXIT;
+
+export class Interruption extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: AwaitedSignal) {
+    super(`${signal}: ending in order; a second signal ends the process immediately`);
+    this.name = 'Interruption';
+    this.exitCode = SIGNAL_EXIT[signal];
+  }
+}
+
+/** The signal that ended the command, by its AbortSignal; undefined if none did. */
+export function interruptionOf(signal: AbortSignal): Interruption | undefined {
+  const reason: unknown = signal.reason;
+  return reason instanceof Interruption ? reason : undefined;
+}

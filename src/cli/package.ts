@@ -1,4 +1,4 @@
-/** The package of this program: its folder and its version. */
+/** The package of this program: its folder and its version, and the folder from which npm runs it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,3 +18,12 @@ export function packageVersion(): string {
 /** True if the folder is the root of a checkout, which contains the sources. */
 export const isCheckout = (folder: string): boolean =>
   existsSync(join(folder, 'src', 'main.ts')) && existsSync(join(folder, 'configs', 'sync.schema.json'));
+
+/**
+ * The folder in which npm was called to run the program of a checkout; paths on the command line are relative to it.
+ * Needed because npm runs the program in the folder of the checkout. Undefined without npm, and for another package.
+ */
+export function callersFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const isOurs = env['npm_package_json'] === join(packageFolder(), 'package.json');
+  return isOurs && env['npm_lifecycle_event'] === 'sluice' ? env['INIT_CWD'] : undefined;
+}

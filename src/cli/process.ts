@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, TransientError } from '../errors.ts';
 import { createRedactor, secretsIn } from '../telemetry/redact-secrets.ts';
-import { callersFolder } from './callers-folder.ts';
+import { callersFolder } from './package.ts';
 import { channelOf } from './terminal/channel.ts';
-import { SIGNAL_EXIT } from './exit-codes.ts';
-import { type AwaitedSignal, Interruption } from './interruption.ts';
+import { SIGNAL_EXIT, type AwaitedSignal, Interruption } from './exit-codes.ts';
 import { askerOf } from './terminal/question.ts';
 import { reportFor, runCommandLine } from './run.ts';
 

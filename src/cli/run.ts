@@ -6,7 +6,7 @@ import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
 import { addEnvFile } from './env-file.ts';
 import { type Failure, failureOf, failureText } from './text/failure.ts';
-import { interruptionOf } from './interruption.ts';
+import { interruptionOf } from './exit-codes.ts';
 import { packageVersion } from './package.ts';
 import { parseCommandLine } from './program.ts';
 import { logged } from './terminal/json.ts';

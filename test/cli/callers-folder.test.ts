@@ -1,8 +1,7 @@
 /** Relative paths: they begin in the folder of the caller, also when npm runs a checkout's script. */
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { callersFolder } from '../../src/cli/callers-folder.ts';
-import { packageFolder } from '../../src/cli/package.ts';
+import { callersFolder, packageFolder } from '../../src/cli/package.ts';
 import { freshDatabase } from '../support/database.ts';
 import { runInProcess } from './in-process.ts';
 import { run, temporaryFolder } from './program-run.ts';

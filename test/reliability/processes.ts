@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { inspect } from 'node:util';
-import { Interruption } from '../../src/cli/interruption.ts';
+import { Interruption } from '../../src/cli/exit-codes.ts';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { runInProcess } from '../cli/in-process.ts';

@@ -13,8 +13,7 @@ import { show } from '../terminal/show.ts';
 import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
 import { withFlow } from '../with-flow.ts';
-import { withRetryable } from '../exit-codes.ts';
-import { interruptionOf } from '../interruption.ts';
+import { withRetryable, interruptionOf } from '../exit-codes.ts';
 import { flagConflict } from '../flag-conflict.ts';
 import { planningFlags } from './plan/config-flag.ts';
 
