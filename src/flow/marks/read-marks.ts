@@ -9,11 +9,17 @@ import type { Task } from '../../plan/task.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { inputsOf, tasksOfInput } from '../prepare/plan-sync.ts';
-import { sinceResets } from '../prepare/since-resets.ts';
+import {
+  sinceResets,
+  LOG_START,
+  resetOf,
+  watermarkNames,
+  watermarkOf,
+  type WatermarkNames,
+  logWatermark,
+} from '../prepare/watermarks.ts';
 import { firstOfQuestion } from '../prepare/unique-questions.ts';
-import { LOG_START, resetOf, watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
 import { daysOf, parseWindowWatermark, type WindowWatermark } from '../prepare/window-watermark.ts';
-import { logWatermark } from '../prepare/log-watermark.ts';
 
 /** The range of a sync that a watermark or a request covers; null is the beginning, or the present. */
 export interface MarkRange {

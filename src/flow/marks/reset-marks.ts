@@ -25,7 +25,7 @@ import { openForecast } from '../forecast/pending.ts';
 import { alsoContinued, asksForDays } from '../prepare/plan-hash.ts';
 import { inputsOf, planSync } from '../prepare/plan-sync.ts';
 import { questionKey } from '../prepare/unique-questions.ts';
-import { watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermark-name.ts';
+import { watermarkNames, watermarkOf, type WatermarkNames } from '../prepare/watermarks.ts';
 import { daysOf, reachedDay, type WindowWatermark } from '../prepare/window-watermark.ts';
 import { hasWatermarks } from './read-marks.ts';
 

@@ -28,15 +28,12 @@ import { readForgotten } from '../erasure/store.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
-import { limitParts } from './limit-parts.ts';
-import type { PartContext, PlanPart } from './plan-part.ts';
-import { logWatermark } from './log-watermark.ts';
+import { limitParts, type PartContext, type PlanPart } from './plan-part.ts';
+import { logWatermark, sinceResets, watermarkOf, windowWatermarkNames } from './watermarks.ts';
 import { KeySet } from '../../plan/key-set.ts';
 import { failedParts, repeatedRuns } from './plan-failed.ts';
-import { sinceResets } from './since-resets.ts';
 import { firstOfQuestion } from './unique-questions.ts';
 import { isCovered, reachedDay, slicesToRetry, parseWindowWatermark, withoutOverlap } from './window-watermark.ts';
-import { watermarkOf, windowWatermarkNames } from './watermark-name.ts';
 
 /** The plan of a sync at this time, in parts, so that a plan of any size needs the memory of one part. */
 export interface SyncPlan {

@@ -4,7 +4,7 @@ import { unreadInputs } from '../../ledger/failures/read-inputs.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { watermarkFields } from '../prepare/watermark-name.ts';
+import { watermarkFields } from '../prepare/watermarks.ts';
 import type { FinishedRun } from './finished-run.ts';
 
 /**

@@ -9,8 +9,7 @@ import { readWatermarks, writeWatermarks } from '../../ledger/watermarks.ts';
 import { hasFixedTimes } from '../../plan/plan.ts';
 import { microsOf } from '../../service/instant.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { logWatermark } from '../prepare/log-watermark.ts';
-import { LOG_START, LOG_WATERMARK } from '../prepare/watermark-name.ts';
+import { logWatermark, LOG_START, LOG_WATERMARK } from '../prepare/watermarks.ts';
 
 export interface WatermarkContext {
   readonly definition: SyncDefinition;

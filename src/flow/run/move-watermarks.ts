@@ -19,7 +19,7 @@ import {
   parseWindowWatermark,
   type WindowWatermark,
 } from '../prepare/window-watermark.ts';
-import { watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
+import { watermarkOf, windowWatermarkNames } from '../prepare/watermarks.ts';
 import { earliest, moveLogMark, type WatermarkContext } from './move-log-watermark.ts';
 
 /** Moves the watermark of a log, or the window watermarks of its inputs, according to the run's requests. */

@@ -4,11 +4,12 @@ import { EXIT, exitCodeOf } from '../../errors.ts';
 import { type CheckResult, isFailing } from '../../ledger/checks/check-results.ts';
 import { MAX_UNREADABLE, type UnreadableSum } from '../../ledger/failures/unreadable-answers.ts';
 import type { RunCounters, ReliedItems } from '../../ledger/run-counters.ts';
-import type { Gap, RunState } from '../../ledger/summary.ts';
+import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 import { filtersText } from '../../text/filters.ts';
-import type { FinishedRun } from './finished-run.ts';
-import { limitedEnd } from './limited-run.ts';
+import type { FinishedRun, RequestLimit } from './finished-run.ts';
+import { skipUnsent } from '../../ledger/request-limit.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 interface RunEnd {
   readonly state: RunState;
@@ -169,4 +170,30 @@ function failedChecksText(results: readonly CheckResult[]): string | undefined {
     status === 'error' ? `${name} could not run: ${message}` : `${name}: ${message}; allowed: ${allowed}`,
   );
   return `${failed.length === 1 ? 'a check' : `${failed.length} checks`} failed: ${each.join(' | ')}`;
+}
+
+const limitText = ({ requests }: RequestLimit): string =>
+  `limited to ${requests} ${requests === 1 ? 'request' : 'requests'} (--limit)`;
+
+/** Skips what a limited run did not send; returns how many requests. A run that was stopped keeps them planned. */
+export const skipBeyondLimit = async (ops: Ops, { run, limit, stop, aborted }: FinishedRun): Promise<number> =>
+  limit && !stop && aborted !== true ? skipUnsent(ops, run.id, limitText(limit)) : 0;
+
+/** The limit in the summary of a run that skipped this many requests; empty without a limit. */
+export const limitSummary = (limit: RequestLimit | undefined, skipped: number): Pick<SyncSummary, 'limit'> =>
+  limit ? { limit: { ...limit, leftOut: limit.leftOut + skipped } } : {};
+
+/** How a limited run ends that nothing else stopped; undefined without a limit. */
+function limitedEnd(
+  { limit, failOnTruncated }: Pick<FinishedRun, 'limit' | 'failOnTruncated'>,
+  { skipped = 0 }: { readonly skipped?: number },
+) {
+  if (!limit) return undefined;
+  const leftOut = limit.leftOut + skipped;
+  return {
+    state: 'partial',
+    exitCode: failOnTruncated === true ? EXIT.rejects : EXIT.complete,
+    error: `${limitText(limit)}${leftOut > 0 ? `; ${leftOut} more ${leftOut === 1 ? 'was' : 'were'} left out` : ''}`,
+    next: 'Run the same command without --limit to request the rest.',
+  } as const;
 }

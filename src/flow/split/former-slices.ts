@@ -13,7 +13,7 @@ import { facetsOf } from '../../service/window/facet-splits.ts';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { boundsOfReadInputs } from '../../ledger/failures/read-inputs.ts';
-import { watermarkFields } from '../prepare/watermark-name.ts';
+import { watermarkFields } from '../prepare/watermarks.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 
 /**

@@ -2,7 +2,7 @@
 import type { EarlierFullAnswer } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { readWatermarks } from '../../ledger/watermarks.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { watermarkOf, windowWatermarkNames } from '../prepare/watermark-name.ts';
+import { watermarkOf, windowWatermarkNames } from '../prepare/watermarks.ts';
 import { isWithin, parseWindowWatermark, slicesToRetry } from '../prepare/window-watermark.ts';
 import type { FinishedRun } from '../run/finished-run.ts';
 
