@@ -1,20 +1,22 @@
 /**
- * Loads the answers that dead processes stored for other syncs, before a run buys anything. Another process loads those of
- * a sync whose lease it holds. An answer of a sync of the config is loaded early: the sync itself loads it once more, settles
- * its request and plans what follows. No other run of this config comes for a sync that it does not have, so its answers
- * are settled, except for those that may lead to further requests.
+ * The work that dead processes left, before a run buys anything: their stored answers are loaded, and their open runs ended.
+ *
+ * Another process loads the answers of a sync whose lease it holds. An answer of a sync of the config is loaded early: the
+ * sync itself loads it once more, settles its request and plans what follows. No other run of this config comes for a sync
+ * that it does not have, so its answers are settled, except for those that may lead to further requests. Its runs are ended,
+ * but as a config in another folder may still have it, only when its next run would not continue them either.
  */
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { syncsAtWork } from '../../control/lease/syncs-at-work.ts';
 import { withFreeLease } from '../../control/lease/with-free-lease.ts';
 import { answersLeftToOthers, type LeftAnswer } from '../../ledger/answers.ts';
-import type { Lease } from '../../ledger/lease.ts';
+import { type Lease, assertLeases } from '../../ledger/lease.ts';
 import { isLogRead } from '../../ledger/log-reads.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
-import { CONTINUED_WITHIN_MS } from '../../ledger/runs.ts';
+import { CONTINUED_WITHIN_MS, abandonRun } from '../../ledger/runs.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransient, retryTransaction } from '../../warehouse/connect/retry-transient.ts';
 import { faultNotice } from './answer-fault.ts';
 import { type IngestOptions, ingestGroups } from './ingest.ts';
 import { readStored } from '../replay/stored-answers.ts';
@@ -22,6 +24,9 @@ import type { Invocation } from '../run/invocation.ts';
 import { settlementOf } from '../run/loader.ts';
 import type { SyncLease } from '../run/sync-lease.ts';
 import type { SyncRun } from '../run/sync-run.ts';
+import { leftRuns } from '../../ledger/failures/left-runs.ts';
+import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
+import { missingSpools } from '../../recovery/spool/find-spools.ts';
 
 /** Loads the waiting answers of all other syncs that no living process works on. Sends nothing. */
 export async function loadLeftAnswers(
@@ -106,4 +111,34 @@ async function load(
     { ...options, now, sleep, random, onLoaded, fillSignal: signal },
     () => undefined,
   );
+}
+
+/**
+ * Ends the left runs of syncs that the config does not have, and lists their requests in flight as lost. Call it after their
+ * spooled and stored answers were loaded. A run stays open if its answers may be in a spool that cannot be found. `startedAt`
+ * must be from before these answers were looked for, so that no other run is ended.
+ */
+export async function endLeftRuns(
+  { warehouse, config, effects, spools }: Invocation,
+  startedAt: Date,
+  held: Pick<SyncLease, 'lease'>,
+): Promise<void> {
+  const ops = operationsOf(warehouse);
+  const known = config.syncs.map(({ name }) => name);
+  const left = await retryTransient(() => leftRuns(ops, known, startedAt), effects);
+  for (const sync of new Set(left.map((run) => run.sync)))
+    await withFreeLease(warehouse, sync, effects, false, async (lease) => {
+      const missing = await retryTransient(() => missingSpools(ops, { syncs: [sync] }, spools), effects);
+      const open = new Set(missing.map(({ runId }) => runId));
+      const lost = new Set<string>();
+      const endAll = async (tx: typeof ops): Promise<void> => {
+        await assertLeases(tx, [held.lease, lease]);
+        // Read again: another process may have ended them before the lease was acquired.
+        const runs = (await leftRuns(tx, known, startedAt)).filter((run) => run.sync === sync && !open.has(run.id));
+        for (const { id } of runs)
+          for (const request of await abandonRun(tx, id, effects.now().toISOString())) lost.add(request);
+      };
+      await retryTransaction(ops, endAll, effects);
+      for (const id of lost) effects.onNotice(abandonedAnswerNotice(sync, id));
+    });
 }
