@@ -1,5 +1,9 @@
-/** Types of a command as data. The parser, the help, the reference and the tests read this data. */
+/**
+ * Types of a command as data, which the parser, the help, the reference and the tests read, and the errors of flags that
+ * exclude or need each other.
+ */
 import type { Context } from './context.ts';
+import { UsageError } from '../errors.ts';
 
 export interface Option {
   /** A `flag` is on or off, a `number` is an integer, a `day` is YYYY-MM-DD, and `text` is any other value. */
@@ -31,9 +35,9 @@ export interface Positional {
   /** The names that completion offers for it, apart from the choices. A subject is anything that can be described. */
   readonly completes?: 'syncs' | 'endpoints' | 'tables' | 'subjects';
 }
-export type Positionals = Readonly<Record<string, Positional>>;
+type Positionals = Readonly<Record<string, Positional>>;
 
-export interface Example {
+interface Example {
   readonly line: string;
   readonly about: string;
 }
@@ -125,3 +129,26 @@ export const configOption = {
   config,
   'env-file': text('FILE', 'File of variables, one NAME=VALUE a line, for those that the environment does not set.'),
 } as const satisfies Options;
+
+interface Advice {
+  /** Why the flags exclude each other. */
+  readonly because?: string;
+  readonly next?: string;
+}
+
+/** The error of flags or names that have no effect together. */
+export const flagConflict = (
+  command: string,
+  [flag, others]: readonly [string, string],
+  { because, next = 'Leave one of them out.' }: Advice = {},
+): UsageError =>
+  new UsageError(
+    `${command}: ${flag} cannot be combined with ${others}${because === undefined ? '' : `; ${because}`}`,
+    {
+      next,
+    },
+  );
+
+/** The error of a flag without another that it needs. */
+export const flagRequires = (command: string, flag: string, other: string, next: string): UsageError =>
+  new UsageError(`${command}: ${flag} requires ${other}`, { next });

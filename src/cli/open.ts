@@ -1,15 +1,14 @@
-/** Opens the config and its warehouse, which most commands need. */
+/** Opens the config and its warehouse, which most commands need, and checks for a token and usable settings before. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
 import type { OptionalSetting } from '../config/optional.ts';
 import { embeddedFolder, isEmbedded } from '../config/values/paths.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError, CredentialError } from '../errors.ts';
 import { passwordsIn } from '../telemetry/redact-secrets.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
-import { requireUsable } from './credential.ts';
 import { packageFolder } from './package.ts';
 
 /**
@@ -135,4 +134,24 @@ export async function hasSchema(warehouse: Warehouse): Promise<boolean> {
   if ((await migrationStatus(warehouse)).state === 'empty') return false;
   await ensureSchema(warehouse);
   return true;
+}
+
+/** Throws a ConfigError if the variable of one of these settings has no valid value. */
+export function requireUsable({ unusable }: Config, settings: readonly OptionalSetting[]): void {
+  if (unusable?.settings.some((setting) => settings.includes(setting))) throw unusable.error;
+}
+
+/**
+ * Throws a CredentialError if the config has no token. Throws a ConfigError if the variable of the token or of the address
+ * has no valid value, or that of the webhook, because commands that send requests also send alerts.
+ */
+export function requireToken(config: Config): void {
+  requireUsable(config, ['service.url', 'service.token', 'alerts.webhook']);
+  const { file, service } = config;
+  if (service.token) return;
+  throw new CredentialError(`no token: service.token of ${file} is empty`, {
+    next:
+      'Set the variable in service.token (SLUICE_SERVICE_TOKEN in the shipped configs) to an API token of the service, ' +
+      'or SLUICE_SERVICE_TOKEN_FILE to a file with the token.',
+  });
 }

@@ -1,12 +1,10 @@
 /** `sluice alerts`: lists alerts, or sends a test alert to the configured channels. */
 import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
-import { command, configOption, flag } from '../command.ts';
-import { requireUsable } from '../credential.ts';
-import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
+import { command, configOption, flag, flagConflict } from '../command.ts';
+import { requireUsable, hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { column, type PrintedColumn, fields, tableOf } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { flagConflict } from '../flag-conflict.ts';
 
 export const alerts = command({
   about:

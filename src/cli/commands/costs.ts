@@ -4,13 +4,12 @@ import { UsageError } from '../../errors.ts';
 import type { CostCell, CostGroup, Costs, CostsBy, Verification } from '../../insight/costs.ts';
 import { csv } from '../../text/csv.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { command, configOption, day, flag, text } from '../command.ts';
+import { command, configOption, day, flag, text, flagConflict } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { CostReport } from '../text/costs-text.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
-import { flagConflict } from '../flag-conflict.ts';
 
 const COLUMNS = [
   ['date', 'date'],

@@ -3,12 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { insteadOf } from '../../config/document/nearest.ts';
 import { EXIT, UsageError } from '../../errors.ts';
-import { command, flag, text } from '../command.ts';
+import { command, flag, text, flagConflict } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
 import { show, showGenerated } from '../terminal/show.ts';
-import { flagConflict } from '../flag-conflict.ts';
 
 export const docs = command({
   about:

@@ -1,8 +1,7 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
 import type { Planned } from '../../flow/forecast/quote-syncs.ts';
 import { command, configOption, day, flag, number, text } from '../command.ts';
-import { requireUsable } from '../credential.ts';
-import { readConfig, withWarehouseToPlan } from '../open.ts';
+import { requireUsable, readConfig, withWarehouseToPlan } from '../open.ts';
 import { configFlag, planningFlags } from './plan/config-flag.ts';
 import { refuseFlags } from './plan/refuse-flags.ts';
 import { asJson } from '../terminal/json.ts';

@@ -3,12 +3,11 @@ import { text } from 'node:stream/consumers';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryOptions, QueryResult } from '../../warehouse/connect/query.ts';
 import { csvRecords } from '../../text/csv.ts';
-import { command, configOption, flag } from '../command.ts';
+import { command, configOption, flag, flagConflict } from '../command.ts';
 import type { Context } from '../context.ts';
 import { jsonElements, versioned } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
-import { flagConflict } from '../flag-conflict.ts';
 
 export const query = command({
   about:

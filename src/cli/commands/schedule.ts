@@ -1,14 +1,12 @@
 /** `sluice schedule`: fires syncs by their schedules and works on them, or prints when they fire. */
 import { UsageError } from '../../errors.ts';
-import { command, configOption, flag } from '../command.ts';
+import { command, configOption, flag, flagConflict } from '../command.ts';
 import type { Config } from '../../config/definition.ts';
 import type { Context } from '../context.ts';
-import { requireToken } from '../credential.ts';
+import { requireToken, hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { engineOptions, runEngine } from '../engine.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { flagConflict } from '../flag-conflict.ts';
 
 /** The number of firings that `--explain` prints for each sync. */
 const FIRINGS = 10;

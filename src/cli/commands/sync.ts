@@ -3,10 +3,9 @@ import type { Summary } from '../../ledger/summary.ts';
 import type { SyncOptions } from '../../flow/run/sync-run.ts';
 import { UsageError } from '../../errors.ts';
 import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
-import { command, configOption, day, flag, number, text } from '../command.ts';
-import { requireToken } from '../credential.ts';
+import { command, configOption, day, flag, number, text, flagConflict } from '../command.ts';
+import { requireToken, readConfig } from '../open.ts';
 import type { Context } from '../context.ts';
-import { readConfig } from '../open.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../terminal/show.ts';
@@ -14,7 +13,6 @@ import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
 import { withFlow } from '../with-flow.ts';
 import { withRetryable, interruptionOf } from '../exit-codes.ts';
-import { flagConflict } from '../flag-conflict.ts';
 import { planningFlags } from './plan/config-flag.ts';
 
 export const sync = command({

@@ -2,9 +2,8 @@
 import { isEmbedded } from '../../config/values/paths.ts';
 import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
-import { requireToken } from '../credential.ts';
+import { requireToken, readConfig } from '../open.ts';
 import { engineOptions, runEngine } from '../engine.ts';
-import { readConfig } from '../open.ts';
 
 export const worker = command({
   about:

@@ -2,12 +2,11 @@
 import { EXIT, UsageError } from '../../../errors.ts';
 import type { ExportRequest } from '../../../export/export.ts';
 import { type ExportFormat, FORMATS } from '../../../export/formats.ts';
-import { command, configOption, flag, text } from '../../command.ts';
+import { command, configOption, flag, text, flagConflict } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { readConfig, withWarehouseToRead } from '../../open.ts';
 import { fields, figures, tableOf } from '../../terminal/print.ts';
 import { showGenerated } from '../../terminal/show.ts';
-import { flagConflict } from '../../flag-conflict.ts';
 
 /** The value of --output for standard output. */
 const STANDARD_OUTPUT = '-';

@@ -1,8 +1,7 @@
 /** `sluice mcp`: serves the warehouse to AI assistants over the Model Context Protocol. */
-import { command, configOption, flag, number } from '../../command.ts';
+import { command, configOption, flag, number, flagRequires } from '../../command.ts';
 import { readConfig } from '../../open.ts';
 import { packageVersion } from '../../package.ts';
-import { flagRequires } from '../../flag-conflict.ts';
 
 export const mcp = command({
   about:

@@ -1,5 +1,5 @@
 /** Refuses flags of `sluice plan` that have no effect together: a plan, a comparison and a forecast have their own. */
-import { flagConflict, flagRequires } from '../../flag-conflict.ts';
+import { flagConflict, flagRequires } from '../../command.ts';
 
 /** The values of the flags by name, and the names of syncs. */
 export type PlanFlags = Readonly<Record<string, unknown>> & { readonly names: readonly string[] };

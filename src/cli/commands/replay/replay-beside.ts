@@ -10,7 +10,7 @@ import { hasSchema, readConfig, withWarehouse } from '../../open.ts';
 import { withNoun } from '../../terminal/print.ts';
 import { show } from '../../terminal/show.ts';
 import { withAnswerProgress } from '../../terminal/with-progress.ts';
-import { flagRequires } from '../../flag-conflict.ts';
+import { flagRequires } from '../../command.ts';
 
 /** The arguments of the command. */
 export interface BesideArguments {
