@@ -4,7 +4,7 @@ import { canonicalJson } from '../service/canonical-json.ts';
 import { onCalendar } from '../day.ts';
 import { instantText, microsOf, millisecondText } from '../service/instant.ts';
 import type { Cell } from './batch.ts';
-import type { RowBuilder, RowTarget } from './scope.ts';
+import { numberText, type RowBuilder, type RowTarget } from './scope.ts';
 
 /** A cell with the complete value. `coerced` is true if the service sent another JSON type than the contract's. */
 export interface CoercedCell {
@@ -14,12 +14,6 @@ export interface CoercedCell {
 
 const asSent = (cell: Cell): CoercedCell => ({ cell, coerced: false });
 const coerced = (cell: Cell): CoercedCell => ({ cell, coerced: true });
-
-/** The source text of a number, exact beyond 2^53; undefined for any other value. */
-const numberText = (value: unknown): string | undefined => {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
-};
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -1,18 +1,24 @@
 /** Objects that are also observations of an entity with its own table. */
-import type { Fields, ObjectField, ObservationSpec } from '../service/model.ts';
+import type { Fields, ObjectField, ObservationSpec, Resource } from '../service/model.ts';
 import { referenceColumns } from '../warehouse/schema/references.ts';
 import { isKey } from './batch.ts';
 import { slotsOf } from './coerce.ts';
 import { type RowBuilder, type RowTarget, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 
+/** The resource of the entity that an object observes, by the type of its URN. */
+export function observedResource({ bare, resourceOf }: ObservationSpec, value: JsonObject): Resource {
+  const urn = bare ? value : value['urn'];
+  return resourceOf(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
+}
+
 /** A function that adds what an object with these fields reports about the entity that it names. */
 export function observeEntity(
-  { bare, detail, resourceOf }: ObservationSpec,
+  observation: ObservationSpec,
   fields: Fields,
 ): (value: JsonObject, builder: RowBuilder) => void {
+  const { bare, detail } = observation;
   return (value, { scope }) => {
-    const urn = bare ? value : value['urn'];
-    const resource = resourceOf(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
+    const resource = observedResource(observation, value);
     scope.addObservation({
       resource,
       detail,

@@ -47,6 +47,12 @@ export interface EntityObservation {
 export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value) && !JSON.isRawJSON(value);
 
+/** The source text of a number, exact beyond 2^53; undefined for any other value. */
+export function numberText(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
+}
+
 /**
  * The value without what is at this path, and without objects that are empty then. The identical value if there is nothing
  * at the path; undefined if nothing is left.

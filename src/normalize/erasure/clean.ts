@@ -1,9 +1,8 @@
 /** Removes a forgotten entity from values of unknown shape: undeclared fields, lists of anything, texts. Pure. */
 import { parseExact } from '../../service/exact-json.ts';
 import { type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
-import { urnOf } from '../../service/names/urn.ts';
-import { isUrnOfForgotten } from './forgotten-urn.ts';
-import { isObject, type JsonObject } from '../scope.ts';
+import { isUrnOfForgotten, urnIn } from './forgotten-urn.ts';
+import { isObject, type JsonObject, numberText } from '../scope.ts';
 
 /** What to remove, in which tables' entities, and a callback for each object that was the entity. */
 export interface Cleaning {
@@ -22,12 +21,8 @@ export interface Cleaning {
  */
 export function cleaned(value: unknown, cleaning: Cleaning): unknown {
   if (typeof value === 'string') return cleanText(value, cleaning);
-  if (Array.isArray(value))
-    return sameOr(
-      value,
-      value.map((inner: unknown) => cleaned(inner, cleaning)),
-    );
-  const digits = digitsOf(value);
+  if (Array.isArray(value)) return mapped(value, (inner: unknown) => cleaned(inner, cleaning));
+  const digits = numberText(value);
   if (digits !== undefined) return cleaning.forgotten.isTrace(digits) ? cleaning.forgotten.pseudonym : value;
   if (!isObject(value) || isTombstone(value)) return value;
   const proof = proofOf(value, cleaning);
@@ -37,13 +32,9 @@ export function cleaned(value: unknown, cleaning: Cleaning): unknown {
     return tombstone();
   }
   const isOtherEntity = isOther(value, cleaning.forgotten);
-  const after = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    if (isOtherEntity && isOwnName(name, inner, cleaning)) return [name, inner];
-    return cleanedEntry(name, inner, cleaning);
-  });
-  return after.every(([name, inner]) => Object.hasOwn(value, name) && value[name] === inner)
-    ? value
-    : Object.fromEntries(after);
+  return mappedFields(value, (name, inner) =>
+    isOtherEntity && isOwnName(name, inner, cleaning) ? [name, inner] : cleanedEntry(name, inner, cleaning),
+  );
 }
 
 /** A field of unknown meaning. If the field's name is a name of the entity, its value is about the entity. */
@@ -52,8 +43,22 @@ export const cleanedEntry = (name: string, value: unknown, cleaning: Cleaning): 
     ? [cleaning.forgotten.pseudonym, isObject(value) ? tombstone() : cleaned(value, cleaning)]
     : [cleaning.forgotten.scrub(name), cleaned(value, cleaning)];
 
-const sameOr = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] =>
-  after.every((value, index) => value === before[index]) ? before : after;
+/** The results, or the same array if no element changes. */
+export function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
+  const after = values.map(of);
+  return after.every((value, at) => value === values[at]) ? values : after;
+}
+
+/** The object with the results, without the fields that have none, or the same object if no field changes. */
+export function mappedFields(
+  wire: JsonObject,
+  of: (name: string, value: unknown) => [string, unknown] | undefined,
+): JsonObject {
+  const after = Object.entries(wire).map(([name, value]) => of(name, value));
+  return after.every((it) => it && Object.hasOwn(wire, it[0]) && it[1] === wire[it[0]])
+    ? wire
+    : Object.fromEntries(after.filter((it) => it !== undefined));
+}
 
 /** The text without the names, including names in embedded JSON and in percent-encoded parts. */
 export function cleanText(text: string, cleaning: Cleaning): string {
@@ -99,9 +104,7 @@ function isNameOf(text: string, { forgotten, tables = [] }: Cleaning): boolean {
   if (text.length > LONGEST_NAME || text === '') return false;
   if (forgotten.isTrace(text)) return true;
   if (/\s/.test(text)) return false;
-  if (tables.some((table) => forgotten.isName(table, text))) return true;
-  const urn = urnOf(text);
-  return urn !== undefined && isUrnOfForgotten({ ...urn }, forgotten);
+  return tables.some((table) => forgotten.isName(table, text)) || isUrnOfForgotten(text, forgotten);
 }
 
 const LONGEST_NAME = 4_000;
@@ -126,9 +129,8 @@ function proofOf(value: JsonObject, cleaning: Cleaning): 'urn' | 'name' | undefi
   if (isUrnOfForgotten(value, forgotten)) return 'urn';
   if (isOther(value, forgotten)) return undefined;
   const self = Object.entries(value).flatMap(([name, inner]) => (isSelf(name) ? [inner] : []));
-  const urns = self.map((inner) => (typeof inner === 'string' ? urnOf(inner) : isObject(inner) ? inner : undefined));
-  if (urns.some((urn) => urn !== undefined && isUrnOfForgotten({ ...urn }, forgotten))) return 'urn';
-  return self.some((inner) => isNameOf(digitsOf(inner) ?? (typeof inner === 'string' ? inner : ''), cleaning))
+  if (self.some((inner) => isUrnOfForgotten(inner, forgotten))) return 'urn';
+  return self.some((inner) => isNameOf(numberText(inner) ?? (typeof inner === 'string' ? inner : ''), cleaning))
     ? 'name'
     : undefined;
 }
@@ -140,23 +142,10 @@ const namesIn = (value: JsonObject): JsonObject =>
   );
 
 function isOther({ urn }: JsonObject, forgotten: Forgotten): boolean {
-  const own = typeof urn === 'string' ? urnOf(urn) : isObject(urn) ? urn : undefined;
-  if (!own) return false;
-  const { type, value } = own;
-  return (
-    typeof type === 'string' &&
-    typeof value === 'string' &&
-    value !== '' &&
-    !isUrnOfForgotten({ type, value }, forgotten)
-  );
+  const { type, value } = urnIn(urn);
+  return typeof type === 'string' && typeof value === 'string' && value !== '' && !isUrnOfForgotten(urn, forgotten);
 }
 
 /** True if the field holds a name that another entity has for itself. */
 export const isOwnName = (field: string, value: unknown, cleaning: Cleaning): boolean =>
   (isSelf(field) || field === 'name') && typeof value === 'string' && isNameOf(value, cleaning);
-
-/** The digits of a number, as sent. */
-function digitsOf(value: unknown): string | undefined {
-  if (typeof value === 'object' && value !== null && JSON.isRawJSON(value)) return value.rawJSON;
-  return typeof value === 'number' ? String(value) : undefined;
-}

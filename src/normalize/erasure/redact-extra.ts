@@ -2,8 +2,8 @@
 import type { Field, Fields } from '../../service/model.ts';
 import { isTombstone } from '../../service/names/forgotten.ts';
 import { isObject, type JsonObject } from '../scope.ts';
-import { cleanedEntry, isOwnName } from './clean.ts';
-import { cleaningOf, fieldOf, mappedFields, type ResourceRedaction, type Walk } from './redact-items.ts';
+import { cleanedEntry, isOwnName, mappedFields } from './clean.ts';
+import { cleaningOf, fieldOf, type ResourceRedaction, type Walk } from './redact-items.ts';
 
 /** The fields without a column of an object with these fields. */
 interface ExtraRedaction extends ResourceRedaction {

@@ -15,8 +15,9 @@ import { rootTables } from '../../warehouse/schema/tables.ts';
 import { asksForForgotten } from './redact-request.ts';
 import { isUrnOfForgotten } from './forgotten-urn.ts';
 import { NAME_FIELDS, PERMANENT_FIELDS } from './identifying-fields.ts';
-import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
-import { isObject, type JsonObject } from '../scope.ts';
+import { type Cleaning, cleaned, cleanedEntry, isOwnName, mapped, mappedFields } from './clean.ts';
+import { observedResource } from '../observe-entity.ts';
+import { isObject, type JsonObject, numberText } from '../scope.ts';
 
 /** What to remove, and a callback for each object that was the entity. */
 export interface ItemRedaction {
@@ -59,7 +60,7 @@ export interface Walk extends ResourceRedaction {
 }
 
 /** A value of unknown shape without the entity. */
-const redactValue = (value: unknown, redaction: ResourceRedaction): unknown => cleanedAs(value, cleaningOf(redaction));
+const redactValue = (value: unknown, redaction: ResourceRedaction): unknown => cleaned(value, cleaningOf(redaction));
 
 /** The value of a column without the entity. A count may have the same digits as an id. */
 export const redactScalar = (value: unknown, redaction: ResourceRedaction): unknown =>
@@ -78,23 +79,6 @@ export const cleaningOf = ({ forgotten, onFound, resource }: ResourceRedaction):
 const TABLES_BY_TOPIC = new Map(
   TOPICS.map((topic) => [topic, rootTables.filter(({ resource }) => resource.topic === topic).map(({ name }) => name)]),
 );
-
-/** The results, or the same array if no element changes. */
-function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
-  const after = values.map(of);
-  return after.every((value, at) => value === values[at]) ? values : after;
-}
-
-/** The object with the results, without the fields that have none, or the same object if no field changes. */
-export function mappedFields(
-  wire: JsonObject,
-  of: (name: string, value: unknown) => [string, unknown] | undefined,
-): JsonObject {
-  const after = Object.entries(wire).map(([name, value]) => of(name, value));
-  return after.every((it) => it && Object.hasOwn(wire, it[0]) && it[1] === wire[it[0]])
-    ? wire
-    : Object.fromEntries(after.filter((it) => it !== undefined));
-}
 
 /** A complete entity of the resource. */
 function entity(resource: Resource, value: JsonObject, outer: Walk): JsonObject {
@@ -183,16 +167,11 @@ function elementOf(element: ListElement, value: unknown, walk: Walk): unknown {
 }
 
 const isObservedForgotten = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
-  observation !== undefined && isForgotten(resourceOf(observation, value), value, observation.bare === true, walk);
+  observation !== undefined &&
+  isForgotten(observedResource(observation, value), value, observation.bare === true, walk);
 
 const otherObserved = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): Other | undefined =>
-  observation && otherOf(resourceOf(observation, value), value, observation.bare === true, walk);
-
-function resourceOf(observation: ObservationSpec, value: JsonObject): Resource {
-  const urn = observation.bare ? value : value['urn'];
-  const type = isObject(urn) ? urn['type'] : undefined;
-  return observation.resourceOf(typeof type === 'string' ? type : '');
-}
+  observation && otherOf(observedResource(observation, value), value, observation.bare === true, walk);
 
 /** The key of an object; undefined if a part of it is missing. */
 function keyOf(resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): readonly string[] | undefined {
@@ -242,8 +221,7 @@ function keyPart(resource: Resource, name: string, value: JsonObject, { source, 
 
 /** Texts, and numbers by their digits; an empty text is not a key. */
 function textOf(value: unknown): string | undefined {
-  if (typeof value === 'object' && value !== null && JSON.isRawJSON(value)) return value.rawJSON;
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  const text = typeof value === 'string' ? value : numberText(value);
   return text === '' ? undefined : text;
 }
 
