@@ -9,7 +9,7 @@ import { type Days, isUnsplit } from '../../service/paging.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { windowOf } from '../../service/window/evidence.ts';
-import { facetsOf } from '../../service/window/facet-splits.ts';
+import { facetSplits } from '../../service/window/facet-splits.ts';
 import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { boundsOfReadInputs } from '../../ledger/failures/read-inputs.ts';
@@ -99,7 +99,7 @@ function isSliceOf(definition: SyncDefinition, input: RequestBody, slice: Reques
 
 /** True if the sync now splits a slice into parts that together have all of its items. */
 const isSplitNow = ({ endpoint, splitBy }: SyncDefinition, slice: RequestBody): boolean =>
-  facetsOf(slice, splitBy, endpoint.paging.remainder).some(({ complete }) => complete);
+  facetSplits(slice, splitBy, endpoint.paging.remainder).some(({ complete }) => complete);
 
 /** True if a slice has days of the window. */
 function isInWindow({ from, to }: NonNullable<SyncDefinition['window']>, days: Days, slice: RequestBody): boolean {

@@ -6,7 +6,7 @@ import { lengthOf } from '../../day.ts';
 import type { RequestBody } from '../request-body.ts';
 import { windowOf } from './evidence.ts';
 import { countsUpTo, type Paging, type FollowOptions } from '../paging.ts';
-import { facetsOf, type SplitBy } from './facet-splits.ts';
+import { facetSplits, type SplitBy } from './facet-splits.ts';
 
 /** Requests by their `count`, the question itself included. */
 export type Allowance = ReadonlyMap<number | undefined, number>;
@@ -31,7 +31,10 @@ export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOp
 
 /** The requests of a question without days, including the question itself. */
 function ofFacets(request: RequestBody, splitBy: SplitBy, { days, remainder }: Paging): number {
-  const facets = facetsOf(request, splitBy, remainder);
+  const facets = facetSplits(request, splitBy, remainder).map(({ requests: { length: parts }, complete }) => ({
+    parts,
+    complete,
+  }));
   const mayGroup = days !== undefined;
   // If values do not share parts, complete splits come first, then those with the fewest parts.
   if (!mayGroup) facets.sort((a, b) => (a.complete === b.complete ? a.parts - b.parts : a.complete ? -1 : 1));

@@ -25,8 +25,8 @@ export interface SplitEstimate {
 }
 
 /**
- * The possible splits of a question, in the order of the facets. With an estimate, values share a part as long as it
- * has room; without, each value is a part.
+ * The possible splits of a question, in the order of the facets. A field that has split it already is left out. With an
+ * estimate, values share a part as long as it has room; without, each value is a part.
  */
 export function facetSplits(
   request: RequestBody,
@@ -35,66 +35,26 @@ export function facetSplits(
   estimate?: SplitEstimate,
 ): FacetSplit[] {
   return Object.entries(splitBy).flatMap(([field, values]) => {
-    const facet = facetOf(request, field, values, remainder);
-    return facet ? [splitOf(request, field, facet, estimate)] : [];
-  });
-}
-
-function splitOf(
-  request: RequestBody,
-  field: string,
-  { cut: parts, rest, excluded, complete }: Facet,
-  estimate: SplitEstimate | undefined,
-): FacetSplit {
-  const groups = estimate
-    ? grouped(field, parts, rest, estimate)
-    : [...parts.map((value) => [value]), ...(rest ? [[REST]] : [])];
-  const partOf = (group: readonly unknown[]): RequestBody => {
-    if (!group.includes(REST)) return { ...request, [field]: [...group, ...excluded] };
-    const elsewhere = parts.filter((value) => !group.includes(value));
-    return { ...request, [field]: [...excluded, ...elsewhere.map(exclusionOf)] };
-  };
-  return { field, requests: groups.map(partOf), complete };
-}
-
-interface Facet {
-  /** The values that each get a part. */
-  readonly cut: readonly unknown[];
-  /** True if one more part requests all other values. */
-  readonly rest: boolean;
-  readonly excluded: readonly unknown[];
-  readonly complete: boolean;
-}
-
-/** How one field can split a question; undefined if it cannot, or if it already did. */
-function facetOf(
-  request: RequestBody,
-  field: string,
-  values: readonly unknown[],
-  remainder: string | undefined,
-): Facet | undefined {
-  const requested = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
-  const hasRemainder = field === remainder;
-  const excluded = hasRemainder ? requested.filter(isExclusion) : [];
-  const wanted = distinct(requested.filter((value) => !excluded.includes(value)));
-  // With one value left, or with exclusions of all values, this slice was already split by this field.
-  if (wanted.length === 1) return undefined;
-  const open = distinct(values).filter((value) => !excluded.includes(exclusionOf(value)));
-  const cut = wanted.length === 0 ? open : wanted;
-  if (cut.length === 0) return undefined;
-  const rest = hasRemainder && wanted.length === 0;
-  return { cut, rest, excluded, complete: hasRemainder || wanted.length > 0 };
-}
-
-/** The facets that can split a question, in order: the maximum number of parts, and whether the parts are complete. */
-export function facetsOf(
-  request: RequestBody,
-  splitBy: SplitBy,
-  remainder: string | undefined,
-): { readonly parts: number; readonly complete: boolean }[] {
-  return Object.entries(splitBy).flatMap(([field, values]) => {
-    const facet = facetOf(request, field, values, remainder);
-    return facet ? [{ parts: facet.cut.length + (facet.rest ? 1 : 0), complete: facet.complete }] : [];
+    const requested = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
+    const hasRemainder = field === remainder;
+    const excluded = hasRemainder ? requested.filter(isExclusion) : [];
+    const wanted = distinct(requested.filter((value) => !excluded.includes(value)));
+    // With one value left, or with exclusions of all values, this slice was already split by this field.
+    if (wanted.length === 1) return [];
+    const open = distinct(values).filter((value) => !excluded.includes(exclusionOf(value)));
+    const parts = wanted.length === 0 ? open : wanted;
+    if (parts.length === 0) return [];
+    // One more part requests all other values.
+    const hasRest = hasRemainder && wanted.length === 0;
+    const groups = estimate
+      ? grouped(field, parts, hasRest, estimate)
+      : [...parts.map((value) => [value]), ...(hasRest ? [[REST]] : [])];
+    const partOf = (group: readonly unknown[]): RequestBody => {
+      if (!group.includes(REST)) return { ...request, [field]: [...group, ...excluded] };
+      const elsewhere = parts.filter((value) => !group.includes(value));
+      return { ...request, [field]: [...excluded, ...elsewhere.map(exclusionOf)] };
+    };
+    return [{ field, requests: groups.map(partOf), complete: hasRemainder || wanted.length > 0 }];
   });
 }
 
