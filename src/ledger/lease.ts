@@ -94,12 +94,11 @@ const heldBy = (name: string, holder: string): HeldError =>
 
 /** Renews the lease and its outer leases; false if one was lost. */
 export async function renewLease(ops: Ops, lease: Lease): Promise<boolean> {
-  for (const { name, token } of withOuterLeases(lease)) {
+  for (const each of withOuterLeases(lease)) {
     const kept = await ops
       .updateTable('leases')
       .set({ expires_at: expiry })
-      .where('name', '=', name)
-      .where('token', '=', token)
+      .where(isRowOf(each))
       .returning('name')
       .executeTakeFirst();
     if (!kept) return false;
@@ -108,15 +107,14 @@ export async function renewLease(ops: Ops, lease: Lease): Promise<boolean> {
 }
 
 /** Transfers the lease to another holder with the same token; throws a HeldError if the lease was lost. */
-export async function handOver(ops: Ops, { name, token }: Lease, holder: string): Promise<void> {
+export async function handOver(ops: Ops, lease: Lease, holder: string): Promise<void> {
   const handed = await ops
     .updateTable('leases')
     .set({ holder, expires_at: expiry })
-    .where('name', '=', name)
-    .where('token', '=', token)
+    .where(isRowOf(lease))
     .returning('name')
     .executeTakeFirst();
-  if (!handed) throw new HeldError(`The lease of ${name} was taken over by another run.`);
+  if (!handed) throw new HeldError(`The lease of ${lease.name} was taken over by another run.`);
 }
 
 /**
@@ -146,33 +144,29 @@ export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<
 export function isLeaseHeld(lease: Lease): Expression<SqlBool> {
   const eb = expressionBuilder<OpsDatabase>();
   return eb.and(
-    withOuterLeases(lease).map(({ name, token }) =>
-      eb.exists(eb.selectFrom('leases').select('name').where('name', '=', name).where('token', '=', token)),
-    ),
+    withOuterLeases(lease).map((each) => eb.exists(eb.selectFrom('leases').select('name').where(isRowOf(each)))),
   );
 }
+
+/** A condition on a row of the leases: the lease is held. */
+const isRowOf = ({ name, token }: Lease): Expression<SqlBool> =>
+  expressionBuilder<OpsDatabase, 'leases'>().and({ name, token });
 
 const withOuterLeases = (lease: Lease): readonly Lease[] =>
   lease.parent ? [...withOuterLeases(lease.parent), lease] : [lease];
 
 /** Returns the current holder; undefined if the lease was lost. */
-export async function currentHolder(ops: Ops, { name, token }: Lease): Promise<string | undefined> {
-  const row = await ops
-    .selectFrom('leases')
-    .select('holder')
-    .where('name', '=', name)
-    .where('token', '=', token)
-    .executeTakeFirst();
+export async function currentHolder(ops: Ops, lease: Lease): Promise<string | undefined> {
+  const row = await ops.selectFrom('leases').select('holder').where(isRowOf(lease)).executeTakeFirst();
   return row?.holder;
 }
 
 /** Returns how long ago the lease expired, negative while it is alive; undefined if it was lost. */
-export async function expiredForMs(ops: Ops, { name, token }: Lease): Promise<number | undefined> {
+export async function expiredForMs(ops: Ops, lease: Lease): Promise<number | undefined> {
   const row = await ops
     .selectFrom('leases')
     .select(sql<number>`(extract(epoch from clock_timestamp() - expires_at) * 1000)::float8`.as('ms'))
-    .where('name', '=', name)
-    .where('token', '=', token)
+    .where(isRowOf(lease))
     .executeTakeFirst();
   return row?.ms;
 }
@@ -222,10 +216,5 @@ export async function liveLeases(
  * the clock of the database was ahead and is set back.
  */
 export async function releaseLease(ops: Ops, lease: Lease): Promise<void> {
-  await ops
-    .updateTable('leases')
-    .set({ expires_at: sql`'epoch'` })
-    .where('name', '=', lease.name)
-    .where('token', '=', lease.token)
-    .execute();
+  await ops.updateTable('leases').set({ expires_at: sql`'epoch'` }).where(isRowOf(lease)).execute();
 }
