@@ -90,18 +90,16 @@ export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'sche
       return { ...status, unreadable, truncated: bounds.filter(({ sync }) => sync === run.sync).length };
     }),
     failures: await failuresOf(ops, runIds),
-    gaps: gaps.slice(0, SHOWN_GAPS),
-    lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN_BOUNDS),
+    gaps: gaps.slice(0, SHOWN),
+    lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN),
     drift: await topDrift(ops),
     driftPlaces: await countDrift(ops),
     checks: await failingChecks(warehouse),
   };
 }
 
-const SHOWN_BOUNDS = 20;
-const SHOWN_FAILURES = 20;
-const SHOWN_GAPS = 20;
-const SHOWN_CHECKS = 20;
+/** The greatest number of rows in a list. */
+const SHOWN = 20;
 /** The greatest number of gaps that is counted. */
 const MOST_GAPS = 10_000;
 
@@ -136,14 +134,14 @@ async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureS
           // The error of an earlier attempt stays in the row, and is irrelevant once there is an answer.
           .where((eb) => eb.or([eb('answer_id', 'is', null), eb('failure_class', '=', UNREADABLE)]))
           .orderBy('id')
-          .limit(SHOWN_FAILURES)
+          .limit(SHOWN)
           .as('r'),
       (join) => join.onTrue(),
     )
     .select(['r.sync', 'r.state', 'r.input', 'r.body', 'r.error', 'r.next'])
     .where('n.id', 'in', [...runIds])
     .orderBy('r.id')
-    .limit(SHOWN_FAILURES)
+    .limit(SHOWN)
     .execute();
   return rows.map(({ sync, state, input, body, error, next }) => ({
     sync,
@@ -158,7 +156,7 @@ async function failingChecks({ db, schema }: Pick<Warehouse, 'db' | 'schema'>): 
   const { rows } = await sql<FailingCheck>`
     select sync, check_name as name, kind, severity, status, found::float8 as found, allowed, message, at, run_id::text as "runId"
     from ${sql.table(`${schema}.check_status`)} where status in ('fail', 'error')
-    order by severity, sync, check_name limit ${SHOWN_CHECKS}`.execute(db);
+    order by severity, sync, check_name limit ${SHOWN}`.execute(db);
   return rows;
 }
 
@@ -177,5 +175,5 @@ const topDrift = (ops: Ops): Promise<DriftStatus[]> =>
     .orderBy('drift.count', 'desc')
     .orderBy('resource')
     .orderBy('path')
-    .limit(20)
+    .limit(SHOWN)
     .execute();
