@@ -8,7 +8,6 @@ import { type ReconcileDb, reconcileTables } from '../ledger/match-log.ts';
 import { answerCosts, LOGGED_POINTS } from '../warehouse/schema/views/answer-costs.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
 import { savingsOf } from '../warehouse/schema/views/savings.ts';
-import type { MaxAgeSaving } from './cost-details.ts';
 
 /** Sums over the request log for one day, endpoint, plan, sync and run. Figures are texts, so that no digit is lost. */
 interface LoggedSums {
@@ -52,6 +51,18 @@ interface BoughtAnswers {
   readonly loaded: string;
   readonly new_rows: string;
   readonly nothing_new: string | null;
+}
+
+/** What a max_age would have saved if it had been set from the beginning. */
+export interface MaxAgeSaving {
+  readonly sync: string;
+  readonly maxAgeDays: number;
+  readonly answers: number;
+  readonly points: number;
+  readonly savedAnswers: number;
+  readonly savedPoints: number;
+  /** The saved answers that contained something new. */
+  readonly lateAnswers: number;
 }
 
 /** The sums that are read once, and from which others are derived. */

@@ -1,14 +1,21 @@
 /** Reads what requests cost and returned, from the cost views: sums by day, endpoint, plan, sync and run. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import {
   type BalanceForecast,
   type ChargedFailure,
-  type MaxAgeSaving,
   readBalances,
   readFailures,
+  readRuns,
+  type RunCosts,
 } from './cost-details.ts';
-import { boughtRows, type CostSources, ledgerRows, loggedRows, readCostSources } from './cost-sources.ts';
-import { readRuns, type RunCosts } from './run-costs.ts';
+import {
+  boughtRows,
+  type CostSources,
+  ledgerRows,
+  loggedRows,
+  type MaxAgeSaving,
+  readCostSources,
+} from './cost-sources.ts';
 import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
@@ -109,7 +116,7 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
     .execute(async (tx) => {
       const database = { ...names, db: tx };
       const sources = await readCostSources(database, since);
-      const cells = await loggedCells(database, sources);
+      const cells = await cellsIn(tx, sql`${loggedRows(sources)} where is_counted`);
       const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
       const first = since ?? days[0]?.date;
       const reconciliation = await readReconciliation(database, now, first === undefined ? undefined : new Date(first));
@@ -132,12 +139,17 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
 
 /** The sums from which the others are derived, ordered by day, endpoint, plan and sync. */
 export async function readCostCells({ db, schema }: ReconcileDb, since: string | undefined): Promise<CostCell[]> {
+  const days = sql`${sql.table(`${schema}.daily_costs`)} sums`;
+  return cellsIn(db, sql`${days} where date >= coalesce(${since ?? null}::date, '-infinity')`);
+}
+
+/** The cells of rows with the columns of the daily sums. */
+async function cellsIn(db: ReconcileDb['db'], counted: RawBuilder<unknown>): Promise<CostCell[]> {
   const { rows } = await sql<CostCell>`
-    select date::text as date, endpoint, plan, sync, requests::float8 as requests, points::float8 as points,
-      failed_requests::float8 as "failedRequests", failed_points::float8 as "failedPoints"
-    from ${sql.table(`${schema}.daily_costs`)}
-    where date >= coalesce(${since ?? null}::date, '-infinity')
-    order by date, endpoint, plan, sync`.execute(db);
+    select date::text as date, endpoint, plan, sync, sum(requests)::float8 as requests, sum(points)::float8 as points,
+      sum(failed_requests)::float8 as "failedRequests", sum(failed_points)::float8 as "failedPoints"
+    from ${counted} group by sums.date, endpoint, plan, sync
+    order by sums.date, endpoint, plan, sync`.execute(db);
   return rows;
 }
 
@@ -173,16 +185,6 @@ export async function readCostsBy(
       coalesce(sum(l.points) filter (where l.outcome = 'failed'), 0)::float8 as "failedPoints"
     from ${from} where l.date >= coalesce(${since ?? null}::date, '-infinity')
     group by 1 order by ${by === 'day' ? sql`1` : sql`3 desc, 1`}`.execute(db);
-  return rows;
-}
-
-/** The same cells from sums over the log that were read already. */
-async function loggedCells({ db }: ReconcileDb, sources: CostSources): Promise<CostCell[]> {
-  const { rows } = await sql<CostCell>`
-    select date::text as date, endpoint, plan, sync, sum(requests)::float8 as requests, sum(points)::float8 as points,
-      sum(failed_requests)::float8 as "failedRequests", sum(failed_points)::float8 as "failedPoints"
-    from ${loggedRows(sources)} where is_counted group by sums.date, endpoint, plan, sync
-    order by sums.date, endpoint, plan, sync`.execute(db);
   return rows;
 }
 

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { adviceOf } from '../../src/cli/text/cost-advice.ts';
 import type { SyncDefinition } from '../../src/config/definition.ts';
-import type { BalanceForecast, MaxAgeSaving } from '../../src/insight/cost-details.ts';
+import type { BalanceForecast } from '../../src/insight/cost-details.ts';
+import type { MaxAgeSaving } from '../../src/insight/cost-sources.ts';
 import { type Costs, NOT_SPENT, type SyncCosts } from '../../src/insight/costs.ts';
 
 const NOW = new Date('2026-04-01T00:00:00Z');

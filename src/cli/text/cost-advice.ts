@@ -1,7 +1,7 @@
 /** Derives advice about costs, in sentences. Pure. */
 import type { Config } from '../../config/definition.ts';
 import { DAY_MS, dayOf } from '../../day.ts';
-import type { MaxAgeSaving } from '../../insight/cost-details.ts';
+import type { MaxAgeSaving } from '../../insight/cost-sources.ts';
 import type { Costs } from '../../insight/costs.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';

@@ -1,7 +1,7 @@
 /** Proposes settings that would save points, as a patch of the config with a reason for each line. Pure. */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../day.ts';
-import type { MaxAgeSaving } from '../../insight/cost-details.ts';
+import type { MaxAgeSaving } from '../../insight/cost-sources.ts';
 import type { MissingInputs, TuningFacts } from '../../insight/tuning.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 import { savingMaxAge } from './cost-advice.ts';
