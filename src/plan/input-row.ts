@@ -57,6 +57,14 @@ function unstorableIn(value: unknown): string | undefined {
     .find((message) => message !== undefined);
 }
 
+/** Runs a check, and throws a RowError with its complaints. */
+function checked<T>(run: (complain: (place: unknown, message: string) => void) => T): T {
+  const complaints: string[] = [];
+  const result = run((_, message) => complaints.push(message));
+  if (complaints.length > 0) throw new RowError(complaints.join('; '));
+  return result;
+}
+
 /** A reader for the rows of one sync. Its functions throw RowErrors. */
 export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>): RowReader {
   const { endpoint, request, window } = sync;
@@ -73,11 +81,8 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     const text = unstorableIn(given);
     if (text !== undefined) throw new RowError(`${field}: ${text}`);
     assertSettable(field);
-    const complaints: string[] = [];
     const entry = { key: field, keySpan: WHOLE_FILE, value: treeOfValue(given) };
-    const checked = fieldValue(endpoint, entry, (_, message) => complaints.push(message));
-    if (complaints.length > 0) throw new RowError(complaints.join('; '));
-    return { [field]: checked };
+    return { [field]: checked((complain) => fieldValue(endpoint, entry, complain)) };
   };
   const accepts = (field: string, text: string): boolean => {
     try {
@@ -115,12 +120,10 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     },
     isValue: (field, text) => accepts(field, text) && !accepts(field, field),
     assertComplete: (input) => {
-      const complaints: string[] = [];
       const body = { ...request, ...input };
-      check(completeRequest, treeOfValue(body), (_, message) => complaints.push(message));
-      const reversed = complaints.length === 0 ? reversedRange(endpoint, body) : undefined;
-      if (reversed) complaints.push(reversed.message);
-      if (complaints.length > 0) throw new RowError(complaints.join('; '));
+      checked((complain) => check(completeRequest, treeOfValue(body), complain));
+      const reversed = reversedRange(endpoint, body);
+      if (reversed) throw new RowError(reversed.message);
     },
   };
 }
@@ -138,11 +141,8 @@ const isMissing = (value: unknown): boolean => value === null || value === undef
 function withoutAge(given: Row): { readonly row: Row; readonly maxAgeMs?: number | undefined } {
   if (!Object.hasOwn(given, INPUT_AGE)) return { row: given };
   const { [INPUT_AGE]: age, ...row } = given;
-  const complaints: string[] = [];
-  const value = treeOfValue(typeof age === 'string' ? age.trim() : age);
-  const maxAgeMs = inputAgeOf({ key: INPUT_AGE, keySpan: WHOLE_FILE, value }, (_, message) => complaints.push(message));
-  if (complaints.length > 0) throw new RowError(complaints.join('; '));
-  return { row, maxAgeMs };
+  const entry = { key: INPUT_AGE, keySpan: WHOLE_FILE, value: treeOfValue(typeof age === 'string' ? age.trim() : age) };
+  return { row, maxAgeMs: checked((complain) => inputAgeOf(entry, complain)) };
 }
 
 /** Columns `f_type` and `f_value`, as the warehouse names them, form the URN `f`. */

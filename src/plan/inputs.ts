@@ -157,9 +157,8 @@ async function openFile(
   }
   const first = await firstOf(rows());
   if (!first) throw fail(`${path} contains no inputs; write at least one, or remove the sync`);
-  const reader = rowReader(sync);
   if (hasHeader(path) && field !== undefined && column === undefined) {
-    const problem = headerProblem(path, field, first, reader);
+    const problem = headerProblem(path, field, first, rowReader(sync));
     if (problem !== undefined) throw fail(`${path}:1: ${problem}`);
   }
   return {
@@ -167,8 +166,9 @@ async function openFile(
     maySetAges: hasHeader(path) ? hasAge(first) : hasColumns(path),
     blocks: () =>
       readRows(
-        { name: sync.name, where, rows: rows() },
-        (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, column)),
+        sync,
+        source,
+        rows(),
         ({ line }, error) => `${path}:${hasHeader(path) && error instanceof ColumnError ? 1 : line}`,
       ),
   };
@@ -196,49 +196,44 @@ function headerProblem(path: string, field: string, { value }: InputRow, reader:
 
 async function openQuery(
   sync: InputsOf,
-  { sql, field, where }: Extract<InputSource, { from: 'query' }>,
+  source: Extract<InputSource, { from: 'query' }>,
   { query }: InputEffects,
 ): Promise<Inputs> {
-  const found = await query(sql).catch((cause: unknown) => {
+  const found = await query(source.sql).catch((cause: unknown) => {
     if (!(cause instanceof UsageError)) throw cause;
     const { message, next = 'Fix the query; nothing was sent.' } = cause;
-    throw new UsageError(`${sync.name}: ${message}\n  defined at ${where}`, { next, cause });
+    throw new UsageError(`${sync.name}: ${message}\n  defined at ${source.where}`, { next, cause });
   });
   const rows = found.map((value, at): InputRow => ({ line: at + 1, value }));
-  const reader = rowReader(sync);
   return {
     maySetAges: rows.slice(0, 1).some(hasAge),
     blocks: () =>
-      readRows(
-        { name: sync.name, where, rows: blocksOf(rows) },
-        (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, undefined)),
-        ({ line }, error) => (error instanceof ColumnError ? 'the query' : `row ${line} of the query`),
+      readRows(sync, source, blocksOf(rows), ({ line }, error) =>
+        error instanceof ColumnError ? 'the query' : `row ${line} of the query`,
       ),
   };
 }
 
-interface SourceRows {
-  readonly name: string;
-  readonly where: string;
-  readonly rows: AsyncIterable<readonly InputRow[]>;
-}
-
 async function* readRows(
-  { name, where, rows }: SourceRows,
-  read: (row: InputRow) => Input,
+  sync: InputsOf,
+  source: Exclude<InputSource, { from: 'list' }>,
+  rows: AsyncIterable<readonly InputRow[]>,
   positionOf: (row: InputRow, error: RowError) => string,
 ): AsyncGenerator<readonly Input[]> {
+  const { field, where } = source;
+  const column = source.from === 'file' ? source.column : undefined;
+  const reader = rowReader(sync);
   const problems = new Problems();
   for await (const block of rows) {
     const inputs: Input[] = [];
     for (const row of block)
       problems.catch(
-        () => inputs.push(read(row)),
+        () => inputs.push(field === undefined ? reader.row(row.value) : reader.field(field, row.value, column)),
         (error) => `${positionOf(row, error)}: ${error.message}`,
       );
     if (!problems.some) yield inputs;
   }
-  problems.refuse(name, where);
+  problems.refuse(sync.name, where);
 }
 
 /** The rows that break the contract. */
