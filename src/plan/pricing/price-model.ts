@@ -111,14 +111,8 @@ interface Tally extends PriceSample {
 }
 
 function tally(samples: readonly PriceSample[]): Tally[] {
-  const found = new Map<string, { sample: PriceSample; times: number }>();
-  for (const sample of samples) {
-    const key = `${sample.asked} ${sample.returned} ${sample.points}`;
-    const same = found.get(key);
-    if (same) same.times += 1;
-    else found.set(key, { sample, times: 1 });
-  }
-  return [...found.values()].map(({ sample, times }) => ({ ...sample, times }));
+  const equal = Map.groupBy(samples, ({ asked, returned, points }) => `${asked} ${returned} ${points}`);
+  return [...equal.values()].flatMap(([first, ...others]) => (first ? { ...first, times: 1 + others.length } : []));
 }
 
 interface Fit {
