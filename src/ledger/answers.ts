@@ -130,11 +130,13 @@ export async function unloadedAnswers(
     .where('loaded_at', 'is', null)
     .where('sync', '=', sync)
     .$if(part?.chunk !== undefined, (query) =>
-      query.where('request_id', 'in', (eb) =>
-        eb
+      query.where(
+        'request_id',
+        'in',
+        ops
           .selectFrom('requests')
           .select('id')
-          .where(part ? isInScope(part) : sql<boolean>`true`),
+          .where(isInScope(part as RunScope)),
       ),
     )
     .orderBy('id')

@@ -143,16 +143,12 @@ export async function readReturned(ops: Ops, sync: string): Promise<ReturnedCoun
     .where('depth', '=', '0')
     .orderBy('as_of', 'desc')
     .limit(ANSWERS);
-  const rows = await ops
+  return ops
     .selectFrom(newest.as('n'))
-    .select(['asked', 'returned', sql<string>`count(*)`.as('times')])
-    .groupBy(['asked', 'returned'])
+    .select([sql<number>`n.asked::float8`.as('asked'), sql<number>`n.returned::float8`.as('returned')])
+    .select(sql<number>`count(*)::float8`.as('times'))
+    .groupBy(['n.asked', 'n.returned'])
     .execute();
-  return rows.map(({ asked, returned, times }) => ({
-    asked: Number(asked),
-    returned: Number(returned),
-    times: Number(times),
-  }));
 }
 
 /** The cost of an attempt, and the points reserved for it. */
