@@ -1,4 +1,5 @@
 /** A page of the request log as the walk reads it: its rows in their order, and how it writes instants. */
+import { memoizeByObject } from '../../async/memoize.ts';
 import { instantOf } from '../instant.ts';
 import type { PageStep } from '../paging.ts';
 
@@ -29,17 +30,11 @@ export interface LogPage {
 /** The contract's default. */
 const USUAL_LIMIT = 10;
 
-/** Each step of a walk reads the last pages again, so a parsed page is cached. */
-const read = new WeakMap<PageStep, LogPage>();
-
-/** The page of a step. Rows without an id or an instant are omitted. */
-export function logPage(step: PageStep): LogPage {
-  const page = read.get(step) ?? pageOf(step);
-  read.set(step, page);
-  return page;
-}
-
-function pageOf({ request, items }: PageStep): LogPage {
+/**
+ * The page of a step. Rows without an id or an instant are omitted. Each step of a walk reads the last pages again, so a
+ * parsed page is cached.
+ */
+export const logPage = memoizeByObject(({ request, items }: PageStep): LogPage => {
   const rows: LogRow[] = [];
   let [digits, offset] = [0, ''];
   for (const item of items) {
@@ -62,7 +57,7 @@ function pageOf({ request, items }: PageStep): LogPage {
     digits,
     offset,
   };
-}
+});
 
 /** Assumed: the log writes an endpoint as its path or with dots. */
 const READING = /(?:^|[\s./])token[./]requests[./]?(?:\?.*)?$/i;
