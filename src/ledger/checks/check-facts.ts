@@ -36,21 +36,21 @@ export async function newestDataAt(
   { id, sync }: Pick<Run, 'id' | 'sync'>,
   now: Date,
 ): Promise<Date | undefined> {
-  const newest = (of: 'sync' | 'run') =>
-    ops
-      .selectFrom('answers as a')
-      .select('a.received_at')
-      .$if(of === 'sync', (all) => all.where('a.sync', '=', sync))
-      .$if(of === 'run', (all) =>
-        all.innerJoin('requests as r', 'r.answer_id', 'a.id').where('r.run_id', '=', id).where('r.state', '=', 'fresh'),
-      )
-      .where('a.loaded_at', 'is not', null)
-      .where('a.status', '<', '300')
-      .where('a.unreadable', '=', sql<boolean>`false`)
-      .where('a.received_at', '<=', latestKnown(now))
-      .orderBy('a.received_at', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-  const times = [await newest('sync'), await newest('run')].flatMap((it) => it?.received_at ?? []);
+  const newest = ops
+    .selectFrom('answers as a')
+    .select('a.received_at')
+    .where('a.loaded_at', 'is not', null)
+    .where('a.status', '<', '300')
+    .where('a.unreadable', '=', sql<boolean>`false`)
+    .where('a.received_at', '<=', latestKnown(now))
+    .orderBy('a.received_at', 'desc')
+    .limit(1);
+  const own = await newest.where('a.sync', '=', sync).executeTakeFirst();
+  const served = await newest
+    .innerJoin('requests as r', 'r.answer_id', 'a.id')
+    .where('r.run_id', '=', id)
+    .where('r.state', '=', 'fresh')
+    .executeTakeFirst();
+  const times = [own, served].flatMap((it) => it?.received_at ?? []);
   return times.toSorted((a, b) => b.getTime() - a.getTime())[0];
 }
