@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Interruption } from '../../src/cli/interruption.ts';
+import { Interruption } from '../../src/cli/exit-codes.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { IS_LONG } from '../support/long.ts';
