@@ -444,6 +444,23 @@ describe('points of several processes on one warehouse', () => {
     expect(service.spent()).toBeLessThanOrEqual(100);
   });
 
+  it('hold a day’s limit beside a process whose config has none', async () => {
+    const warehouse = await open();
+    const others = '  others: { endpoint: microblog.user, for_each: { user: [o1, o2, o3, o4, o5, o6, o7, o8, o9] } }';
+    const service = await pricedService({
+      price: TEN,
+      onCall: async (nth) => {
+        if (nth === 3) await spend(service, warehouse, { syncs: others, inFlight: 1 });
+      },
+    });
+
+    const { summary } = await spend(service, warehouse, { budget: '{ per_day: 100 }', inputs: 40, inFlight: 1 });
+
+    expect(only(summary)).toMatchObject({ exitCode: 6 });
+    // The call that was in flight meanwhile is beyond the limit.
+    expect(service.spent()).toBe(120);
+  });
+
   it('hold a day’s limit, but for what is in flight', async () => {
     const service = await pricedService({ price: TEN });
     const warehouse = await open();

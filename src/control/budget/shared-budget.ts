@@ -162,8 +162,8 @@ export function openSharedBudget({ db, ops }: OpsSchema, limitsFor: LimitsNow, p
     return each;
   }, TOGETHER);
 
-  const counted = async (): Promise<Limit[]> => {
-    const limits = await limitsNow(false);
+  const counted = async (mustEnsure: boolean): Promise<Limit[]> => {
+    const limits = await limitsNow(mustEnsure);
     const { rows } = await persist(() =>
       sql<CounterRow>`
         select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db),
@@ -172,7 +172,7 @@ export function openSharedBudget({ db, ops }: OpsSchema, limitsFor: LimitsNow, p
   };
 
   const checkTogether = batched(async (calls: readonly number[]): Promise<(Limit | undefined)[]> => {
-    const limits = await counted();
+    const limits = await counted(false);
     return calls.map((points) => limits.find((limit) => limit.spent + points > limit.points));
   }, TOGETHER);
 
@@ -181,7 +181,8 @@ export function openSharedBudget({ db, ops }: OpsSchema, limitsFor: LimitsNow, p
     reserve: reserveTogether,
     tightest: async () => {
       const runs = await persist(() => activeRuns({ db, ops }));
-      return tightestOf((await counted()).map((limit) => ({ ...limit, runs })));
+      // A process whose config has no such limit counts its calls only in the ledger.
+      return tightestOf((await counted(true)).map((limit) => ({ ...limit, runs })));
     },
     add: async (points) => {
       if (points !== 0) await add(await limitsNow(false), points);
