@@ -10,7 +10,7 @@ import { expectedMatches, type LoggedRow, type SentRequest } from './candidate-o
 import { countOf } from '../support/long.ts';
 
 interface StoredRow extends LoggedRow {
-  readonly isDecided: boolean;
+  readonly mayChange: boolean;
   readonly mayBeOthers: boolean;
   /** Stored matches, by the index of a request. */
   readonly stored: readonly (readonly [request: number, kind: CandidateKind])[];
@@ -30,8 +30,8 @@ function eventsOf(requests: readonly SentRequest[], rows: readonly StoredRow[]):
     })),
   );
   const row = (it: StoredRow): CandidateEvent => {
-    const { id, endpoints, count, status = null, isDecided, mayBeOthers } = it;
-    return { event: 'row', logId: id, endpoints, count, status, isDecided, mayBeOthers, matches: matchesOf(it) };
+    const { id, endpoints, count, status = null, mayChange, mayBeOthers } = it;
+    return { event: 'row', logId: id, endpoints, count, status, mayChange, mayBeOthers, matches: matchesOf(it) };
   };
   return [
     ...spans.map(({ from, start }) => ({ at: from, event: start })),
@@ -46,7 +46,7 @@ function eventsOf(requests: readonly SentRequest[], rows: readonly StoredRow[]):
 function expectedChanges(requests: readonly SentRequest[], rows: readonly StoredRow[]): MatchChange[] {
   const expected = expectedMatches(requests, rows);
   return rows
-    .filter(({ isDecided }) => isDecided)
+    .filter(({ mayChange }) => mayChange)
     .flatMap((row) => {
       const before = matchesOf(row);
       return Array.from({ length: MOST_REQUESTS + 5 }, (_, request) => ({
@@ -87,7 +87,7 @@ const rows = fc
       endpoints: fc.uniqueArray(endpoint),
       count,
       status: fc.constantFrom(null, 200, 500, 503),
-      isDecided: fc.boolean(),
+      mayChange: fc.boolean(),
       mayBeOthers: fc.boolean(),
       // Some stored matches are of requests that are over, or not read.
       stored: fc.array(
@@ -129,7 +129,7 @@ it('a request with more rows than attempts is decided at once, so that its rows 
     endpoints: ['group'],
     count: null,
     status: 200,
-    isDecided: true,
+    mayChange: true,
     mayBeOthers: false,
     matches: null,
   });

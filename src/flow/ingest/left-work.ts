@@ -25,7 +25,7 @@ import { settlementOf } from '../run/loader.ts';
 import type { SyncLease } from '../run/sync-lease.ts';
 import type { SyncRun } from '../run/sync-run.ts';
 import { leftRuns } from '../../ledger/failures/left-runs.ts';
-import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
+import { abandonedAnswerNotice } from '../../recovery/reconcile/settle-lost-answers.ts';
 import { missingSpools } from '../../recovery/spool/find-spools.ts';
 
 /** Loads the waiting answers of all other syncs that no living process works on. Sends nothing. */

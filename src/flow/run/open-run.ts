@@ -2,7 +2,7 @@
 import { syncBudget } from '../../control/budget/budget.ts';
 import { syncsAtWork } from '../../control/lease/syncs-at-work.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
+import { abandonedAnswerNotice } from '../../recovery/reconcile/settle-lost-answers.ts';
 import { abandonMissing, type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { pointsOfTried } from '../../ledger/log-costs.ts';

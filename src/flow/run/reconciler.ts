@@ -9,7 +9,7 @@ import type { Run } from '../../ledger/runs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { LISTED_AFTER_MS } from '../../recovery/reconcile/loss-verdict.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
+import type { ResolveLostAnswers } from '../../recovery/reconcile/settle-lost-answers.ts';
 import { deleteReadRows, type LogReadContext, readLog, type TimeRange } from './read-request-log.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 

@@ -9,7 +9,7 @@ import type { Lease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
-import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
+import type { ResolveLostAnswers } from '../../recovery/reconcile/settle-lost-answers.ts';
 import type { SpoolWriter } from '../../recovery/spool/spool.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';

@@ -18,7 +18,7 @@ import {
   lostAnswerNotice,
   settleOpenLostAnswers,
   settleRemainingLostAnswers,
-} from '../../recovery/reconcile/lost-answers.ts';
+} from '../../recovery/reconcile/settle-lost-answers.ts';
 import { faultNotice } from '../ingest/answer-fault.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import type { Notice } from '../../ledger/summary.ts';

@@ -33,8 +33,8 @@ export interface UnmatchedRow {
   /** The endpoints that the row may be of; null if there are none, then the row has no candidate. */
   readonly endpoints: readonly string[] | null;
   readonly count: number | null;
-  /** False if the row only counts among the rows of a request, and its matches stay as they are. */
-  readonly isDecided: boolean;
+  /** True if the matches of the row may change; otherwise it only counts among the rows of a request. */
+  readonly mayChange: boolean;
   /** The HTTP status that the log shows; null if it shows none. */
   readonly status: number | null;
   /** True if other programs may have caused the row, so that it is surely of no request without a failed attempt of its status. */
@@ -115,7 +115,7 @@ export class CandidateSweep {
       const endpoint = this.#endpoints.get(name);
       if (!endpoint) continue;
       endpoint.rows += 1;
-      if (!row.isDecided) continue;
+      if (!row.mayChange) continue;
       for (const request of candidatesFor(row, endpoint)) {
         const { requestId } = request.start;
         listed.push(requestId);
@@ -127,7 +127,7 @@ export class CandidateSweep {
         if (request.rows + endpoint.rows > request.start.attempts) this.#decide(request, 'ambiguous');
       }
     }
-    if (!matches || !row.isDecided) return;
+    if (!matches || !row.mayChange) return;
     for (const [requestId, before] of Object.entries(matches))
       if (!listed.includes(requestId)) this.#change({ requestId, logId, before, after: null });
   }

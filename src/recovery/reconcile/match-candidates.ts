@@ -21,8 +21,8 @@ import { type CandidateEvent, CandidateSweep, type MatchChange } from './candida
 const EVENTS_AT_A_TIME = 5000;
 
 /**
- * SQL condition that a match stays. A row that left the log after it was matched and is read again is still of that
- * request, see `deleteReadRows`; a row that is not there now is undefined here.
+ * SQL condition that a match stays. A row that was matched, deleted by `deleteReadRows` and read again is still of the same
+ * request. For a match whose row is deleted now, the condition may be null.
  */
 const isCertain = sql`(m.match_kind in ('identifier', 'in_order') or m.match_kind = 'only_candidate' and m.matched_at < c._first_seen_at)`;
 
@@ -52,7 +52,7 @@ export async function matchCandidates(
 }
 
 /** SQL condition that the matches of a log row may change. Earlier rows may belong to requests that are not read here. */
-const isDecided = (since: Date | undefined): RawBuilder<unknown> =>
+const mayChange = (since: Date | undefined): RawBuilder<unknown> =>
   since ? sql`c.started_at >= ${instant(since)}` : sql`true`;
 
 /** SQL for the log rows since an instant, and shortly before it, that have no certain match and may be of a request. */
@@ -85,7 +85,7 @@ async function removeMatchesOfOtherRows(
   const { log, matches } = reconcileTables(database);
   const { rows } = await sql<{ request_id: string; match_kind: string }>`
     delete from ${matches} m using ${log} c
-    where c.id = m.log_id and ${isDecided(since)} and not ${isCertain}
+    where c.id = m.log_id and ${mayChange(since)} and not ${isCertain}
       and not exists (select from ${unmatched} u where u.id = m.log_id)
     returning m.request_id, m.match_kind`.execute(database.db);
   return rows.filter((it) => it.match_kind === 'only_candidate').map((it) => it.request_id);
@@ -141,17 +141,17 @@ async function* readEvents(
     ), events as (
       select 1 as place, starts_at as at, 'start' as event, id as "requestId", endpoint, count, attempts, spans,
         statuses as "failedStatuses", null::int as status, null::uuid as "logId", null::text[] as endpoints,
-        null::boolean as "isDecided", null::boolean as "mayBeOthers", null::jsonb as matches
+        null::boolean as "mayChange", null::boolean as "mayBeOthers", null::jsonb as matches
       from spans
       union all
       select 2, c.started_at, 'row', null, null, c.response_count, null, null, null, c.status::int, c.id, e.names,
-        ${isDecided(since)}, c.may_be_others,
+        ${mayChange(since)}, c.may_be_others,
         (select jsonb_object_agg(m.request_id, m.match_kind) from ${matches} m where m.log_id = c.id)
       from rows c left join endpoints e on e.logged = c.endpoint
       union all
       select 3, ends_at, 'end', id, null, null, null, null, null, null, null, null, null, null, null from spans
     )
-    select event, "requestId", endpoint, count, attempts, spans, "failedStatuses", status, "logId", endpoints, "isDecided",
+    select event, "requestId", endpoint, count, attempts, spans, "failedStatuses", status, "logId", endpoints, "mayChange",
       "mayBeOthers", matches
     from events order by at, place, "requestId", "logId"`.execute(db);
   for (;;) {

@@ -1,6 +1,7 @@
 /**
  * Reconciles the request log with the ledger: the charge of each request, the outcome of lost answers, and the rows
- * without a match.
+ * without a match. `match-log.ts` of the ledger matches by identifier, `match-candidates.ts` by endpoint, time and count,
+ * and `match-in-order.ts` by order. `assess-losses.ts` then decides what lost attempts cost.
  */
 import { DAY_MS } from '../../day.ts';
 import { sql } from 'kysely';
@@ -18,7 +19,7 @@ import {
   isWalkStart,
 } from '../../ledger/match-log.ts';
 import { matchCandidates } from './match-candidates.ts';
-import { type InOrder, matchInOrder } from './matches-in-order.ts';
+import { type InOrder, matchInOrder } from './match-in-order.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { mayBeLost, outcomeOf } from '../../warehouse/schema/views/request-costs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -39,7 +40,7 @@ export interface ReconcileOptions {
 }
 
 /** Most lost attempts that are assessed together; with more, something else is wrong. */
-const MOST_DOUBTS = 1000;
+const MOST_ASSESSED = 1000;
 
 /**
  * Matches new log rows with requests of the ledger, settles their costs, and assesses lost attempts; returns the
@@ -60,7 +61,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
     const left = ordered.length > 0 ? await matchCandidates(database, identifiers, since, now) : [];
     const which = lostAttempts
       ? { requestIds: [...lostAttempts.keys()] }
-      : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };
+      : { over: true as const, since: since ?? new Date(0), limit: MOST_ASSESSED };
     const judged = await assessLosses(database, await readLostAnswers(ops, which), identifiers);
     await settleLostAnswers(ops, judged, now);
     await settlePoints(
@@ -91,9 +92,10 @@ const isComplete = (row: string) =>
 const FINAL = arrayLiteral(['fresh', 'loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
- * Records the charges of requests with log rows since an instant, once all their rows are complete. An answered request
- * also needs a row that is of neither a lost nor a failed attempt, and any other a row for each attempt that may have arrived. The charge
- * replaces the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
+ * Records the charges of requests with log rows since an instant, once all their rows are complete and enough of them are
+ * there. An answered request needs the row of its answer: one that is of neither a lost nor a failed attempt. Any other
+ * request needs a row for each attempt that may have arrived. The charge replaces the listed price once no attempt of the
+ * request is in doubt. Totals of ended runs are recomputed.
  */
 async function settleRequests(
   database: ReconcileDb,

@@ -1,4 +1,4 @@
-/** Requests that were sent without an answer arriving; they may have been charged. */
+/** Settles requests whose answers were lost: looks them up in the request log, and sends them again if the sync wants that. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { recordLosses, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
