@@ -3,11 +3,8 @@
  * `node scripts/draft-migration.ts NAME`. What it can't decide it says; read what it wrote before you keep it.
  */
 import { writeFile } from 'node:fs/promises';
-import { Secret } from '../src/config/values/secret.ts';
-import { readCatalog } from '../src/warehouse/migrate/live-schema.ts';
-import { openWarehouse } from '../src/warehouse/connect/connect.ts';
+import { migratedTables } from './migrated-tables.ts';
 import { draftMigration } from './migration-draft.ts';
-import { migrate } from '../src/warehouse/migrate/migrate.ts';
 import { lastNumber, migrationText } from './migration-file.ts';
 import { steps } from '../src/warehouse/migrate/migrations.ts';
 import { operationsTables } from '../src/warehouse/schema/operations.ts';
@@ -18,11 +15,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const [name = ''] = process.argv.slice(2);
 
 if (/^[a-z][a-z0-9_]*$/.test(name)) {
-  const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
-  const warehouse = await openWarehouse({ url: new Secret('embedded:memory://'), schema: 'sluice' }, effects);
-  await migrate(warehouse, 'up');
-  const live = await readCatalog(warehouse);
-  await warehouse.close();
+  const live = await migratedTables();
   const areas = [
     { schema: 'operations', draft: draftMigration(live.operations, operationsTables) },
     { schema: 'analyst', draft: draftMigration(live.analyst, tables) },

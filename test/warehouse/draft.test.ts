@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
 import type { DdlTable } from '../../src/warehouse/schema/ddl.ts';
+import { migratedTables } from '../../scripts/migrated-tables.ts';
 import { draftMigration } from '../../scripts/migration-draft.ts';
 import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
@@ -79,5 +80,14 @@ eachWarehouse('a drafted migration', (open) => {
       undo: [],
       undecided: ['marks: primary key marks_pkey is declared and does not exist'],
     });
+  });
+});
+
+describe('the schema that a draft starts from', () => {
+  it('has the tables of all migrations and no views, which may read tables that the draft will create', async () => {
+    const { analyst, operations } = await migratedTables();
+    expect([analyst.views, operations.views]).toEqual([[], []]);
+    expect(draftMigration(analyst, tables)).toEqual({ statements: [], undo: [], undecided: [] });
+    expect(draftMigration(operations, operationsTables)).toEqual({ statements: [], undo: [], undecided: [] });
   });
 });
