@@ -11,7 +11,10 @@ import { fieldValue, ownField, settable, unknownField } from './request-fields.t
 import { type SourceFile, locationOf } from './document/source.ts';
 import { type MapEntry, entryOf, isNull, type MapTree, type Tree } from './document/tree.ts';
 
-/** A mapping with one of these keys is a source and not a mapping of fields. No request field has such a name. */
+/**
+ * A mapping with one of these keys is a source and not a mapping of fields. A request field of such a name
+ * comes from `request`, from a list of mappings, or from a column.
+ */
 const SOURCE_KEYS = ['file', 'query'] as const;
 
 export interface ForEachContext {
