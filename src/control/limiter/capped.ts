@@ -14,8 +14,8 @@ export function capped(limiter: Limiter, most: number): Limiter {
           const released = Promise.withResolvers<void>();
           acquired.resolve({
             ...slot,
-            release: (about) => {
-              slot.release(about);
+            release: (pending) => {
+              slot.release(pending);
               released.resolve();
             },
           });

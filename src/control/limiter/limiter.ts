@@ -2,7 +2,7 @@
  * The one limiter of the token: every call needs a slot, and starts no earlier than its start time. It covers all
  * processes that share a server's warehouse; an embedded warehouse has one process. `queue.ts` admits the calls,
  * `slot-table.ts` keeps the slots of this process, `shared-slots.ts` and `local-slots.ts` grant them, and `pacer.ts`
- * spaces the starts.
+ * spaces the starts. `capped.ts` bounds the calls of one process further.
  */
 import type { Limiter, LimiterEffects } from './slot.ts';
 import type { ServiceSettings } from '../../config/definition.ts';

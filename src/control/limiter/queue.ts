@@ -18,7 +18,7 @@ import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
  * database.
  */
 const POLL_MS = 50;
-/** Long enough for every process to look once. */
+/** How long a released slot is left to other processes: long enough for each to look once. */
 const REST_MS = 3 * POLL_MS;
 /** A call that is later than this may collide with other processes, so it gets a new start time. */
 const LATE_MS = 150;
@@ -144,10 +144,10 @@ export class LimiterQueue implements Limiter {
       begin: (signal) => this.#begin(slot, start, signal),
       // A call that took over the slot waited for other committers, so everything left is from the last one.
       pendingCommit: (by) => (slot.pendingCommit?.committer === by ? undefined : slot.pendingCommit?.recorded),
-      release: (about) => {
+      release: (pending) => {
         if (released) return;
         released = true;
-        this.#release(slot, about);
+        this.#release(slot, pending);
       },
     };
   }
@@ -159,8 +159,8 @@ export class LimiterQueue implements Limiter {
   }
 
   /** Passes a slot to the first waiting call of this process, unless it is due to other processes. */
-  #release(slot: HeldSlot, about: PendingCommit | undefined): void {
-    if (about) this.#slotTable.addPendingCommit(slot, about);
+  #release(slot: HeldSlot, pending: PendingCommit | undefined): void {
+    if (pending) this.#slotTable.addPendingCommit(slot, pending);
     const [waiter] = this.#waiters;
     if (waiter && this.#isOpen() && this.#slotTable.mayReuse(slot)) return this.#grant(waiter, this.#useAgain(slot));
     this.#slotTable.release(slot);

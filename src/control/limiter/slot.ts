@@ -4,7 +4,7 @@
 export interface Slot {
   /**
    * Waits for the start time, which is at most a moment away. False if the signal fired or the slot was lost, and then
-   * nothing may be sent. A process that was paused for longer than a heartbeat may be late loses its slots.
+   * nothing may be sent. A process loses its slots if it was paused for longer than `SLOT_EXPIRES_MS`.
    */
   readonly begin: (signal: AbortSignal) => Promise<boolean>;
   /**
@@ -13,10 +13,10 @@ export interface Slot {
    */
   readonly pendingCommit: (by: Committer) => Promise<unknown> | undefined;
   /**
-   * Ends the call. Its outcome is recorded, or `about` is the commit that will do so; other processes wait for it. The
+   * Ends the call. Its outcome is recorded, or `pending` is the commit that will do so; other processes wait for it. The
    * next call of this process gets the slot immediately, and checks `pendingCommit`.
    */
-  readonly release: (about?: PendingCommit) => void;
+  readonly release: (pending?: PendingCommit) => void;
 }
 
 /** A committer that commits in the order of calls. */
