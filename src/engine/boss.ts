@@ -169,7 +169,7 @@ function jobsOn(boss: PgBoss, database: JobsDatabase, retry: RetryEffects): Omit
       await boss.work<unknown, unknown, typeof options>(queue, options, async ([job]): Promise<JobResult[]> => {
         if (!job) return [];
         const data = jobOf(job.data);
-        if (!data) return [given(job.id, 'this version does not know such a job')];
+        if (!data) return [givenUp(job.id, 'this version does not know such a job')];
         const start = (): Promise<JobOutcome> => handle({ data, saveData: (other) => keep(queue, job, other) });
         const outcome = await handleOnce(`${queue} ${keyOf(data)}`, start, data);
         // The next attempt finds out how the work ended.
@@ -217,4 +217,4 @@ async function redriveDead(boss: PgBoss, database: JobsDatabase, syncs: readonly
 const later = (data: JobData): NewJob => ({ queue: data.kind, data, afterSeconds: RETRY_HELD_SECONDS });
 const nothing: FollowUpJobs = async () => [];
 
-const given = (id: string, message: string): JobResult => ({ id, status: 'deadletter', output: { message } });
+const givenUp = (id: string, message: string): JobResult => ({ id, status: 'deadletter', output: { message } });

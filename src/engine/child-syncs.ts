@@ -11,8 +11,8 @@ import { ROLE_LEASE_PREFIX } from './status.ts';
 import { jobsSchema } from '../warehouse/schema/jobs-schema.ts';
 
 /**
- * More than two processes differ in what they know of the database's clock. A child that started so shortly before the
- * end of its parent counts as started after it: to start it twice would buy its answers twice.
+ * Two processes differ by less than this in what they know of the database's clock. A child that started this shortly
+ * before the end of its parent counts as started after it: to start it twice would buy its answers twice.
  */
 const CLOCKS_APART_MS = 5_000;
 

@@ -53,7 +53,7 @@ export interface HandleContext {
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
 export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
   const { config } = handling.invocation;
-  if (handling.signal.aborted) return backAgain(data);
+  if (handling.signal.aborted) return requeued(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return leftToOtherConfig(handling, data);
   handling.onEvent({ kind: 'begun', job: data });
@@ -100,7 +100,7 @@ async function leftToOtherConfig(handling: HandleContext, data: JobData): Promis
   const because = `the config names no sync ${data.sync}`;
   if (data.tries >= MOST_TRIES || !(await handling.hasOtherWorkers())) return failed(handling, data, because);
   handling.onEvent({ kind: 'waits', sync: data.sync, because, seconds: RETRY_HELD_SECONDS });
-  return again({ ...data, tries: data.tries + 1 }, RETRY_HELD_SECONDS);
+  return requeuedAfter({ ...data, tries: data.tries + 1 }, RETRY_HELD_SECONDS);
 }
 
 /**
@@ -157,7 +157,7 @@ async function busyParents({ invocation }: HandleContext, { after }: SyncDefinit
 
 function waitFor({ onEvent }: HandleContext, parents: readonly string[], job: SyncJob): JobOutcome {
   onEvent({ kind: 'waits', sync: job.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
-  return again(job, RETRY_HELD_SECONDS);
+  return requeuedAfter(job, RETRY_HELD_SECONDS);
 }
 
 async function handleSync(handling: HandleContext, definition: SyncDefinition, data: SyncJob): Promise<JobOutcome> {
@@ -193,7 +193,7 @@ async function handleSync(handling: HandleContext, definition: SyncDefinition, d
   }
   onEvent({ kind: 'run ended', summary });
   const end = await endOf(invocation, data, summary);
-  if (signal.aborted && isTransient(end)) return backAgain({ ...data, since: end.since });
+  if (signal.aborted && isTransient(end)) return requeued({ ...data, since: end.since });
   await statistics.finish(signal);
   return follow(handling, data, end);
 }
@@ -205,7 +205,7 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
     case 'void':
       return leftToOthers(handling, data);
     case 'stopped':
-      return backAgain(data);
+      return requeued(data);
     case 'outdated': {
       handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_HELD_SECONDS });
       // A worker with another version of the config may still execute the chunk. If no worker does, the lease of the
@@ -241,7 +241,7 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, end: JobE
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'a transient error', seconds: step.afterSeconds });
       // If another process or an earlier worker of this job has a run, the job is done when that run ends.
       const left = data.kind === 'sync' && end.since !== undefined ? { ...data, since: end.since } : data;
-      return again({ ...left, tries: step.tries }, step.afterSeconds);
+      return requeuedAfter({ ...left, tries: step.tries }, step.afterSeconds);
     case 'give up': {
       const job = { ...data, exitCode, next, ...(because !== null && { because }) };
       onEvent({ kind: 'given up', job });
@@ -251,11 +251,11 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, end: JobE
 }
 
 const jobFor = (data: JobData, afterSeconds?: number): NewJob => ({ queue: data.kind, data, afterSeconds });
-const again = (data: JobData, afterSeconds: number): JobOutcome => ({
+const requeuedAfter = (data: JobData, afterSeconds: number): JobOutcome => ({
   as: 'done',
   follows: async () => [jobFor(data, afterSeconds)],
 });
-const backAgain = (data: JobData): JobOutcome => ({ as: 'done', follows: async () => [jobFor(data)] });
+const requeued = (data: JobData): JobOutcome => ({ as: 'done', follows: async () => [jobFor(data)] });
 
 function failed({ onEvent }: HandleContext, job: JobData, because: string): JobOutcome {
   onEvent({ kind: 'failed', job, because });

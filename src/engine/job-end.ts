@@ -18,7 +18,7 @@ type EndedRun = Pick<SyncSummary, 'runId' | 'exitCode' | 'error' | 'next'> & Pic
 
 /**
  * How a run of the job ended. The next try continues the run if this is still its newest end. If another process
- * continued it, the next try is done when that process is: a new run would buy the complete sync again.
+ * continued it, the next try ends when that process has ended the run: a new run would buy the complete sync again.
  */
 export async function endOf(
   { warehouse, effects }: Pick<Invocation, 'warehouse' | 'effects'>,

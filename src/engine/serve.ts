@@ -1,4 +1,7 @@
-/** The long-running roles: a scheduler with a worker, or a worker alone, until a signal ends them. */
+/**
+ * The long-running roles: a scheduler with a worker, or a worker alone, until a signal ends them. `boss.ts` keeps the jobs,
+ * `schedules.ts` creates them, `handle.ts` works on each, and `job-decision.ts` decides what follows it.
+ */
 import { once } from 'node:events';
 import type { Config } from '../config/definition.ts';
 import { keepLeaseAlive } from '../control/lease/keep-lease-alive.ts';
