@@ -30,7 +30,7 @@ anyWarehouse('the schedules', (open) => {
     );
   });
 
-  it('fire what was missed once, and of one key one at a time', async () => {
+  it('fire once for what was missed while no scheduler ran, and work on one job of a key at a time', async () => {
     const warehouse = await open();
     const schedules = [at('a', '0 0,12 * * *')];
     await makeDue(warehouse, { syncs: [{ name: 'a', schedule: schedules[0]?.schedule }] });

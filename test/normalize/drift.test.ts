@@ -24,6 +24,14 @@ it('drift counts each place once for every item that differs there', () => {
   expect(JSON.stringify(drift(items))).not.toContain('secret');
 });
 
+it('drift shows a renamed field as one that is missing and one that is unknown', () => {
+  const { alias, ...others } = valid;
+  expect(drift([{ ...others, handle: alias }]).map(({ path, kind }) => [path, kind])).toEqual([
+    ['alias', 'missing'],
+    ['handle', 'unknown field'],
+  ]);
+});
+
 it('drift names lists without positions, and a nested field by the field that contains it', () => {
   const post = { urn: { type: 'activity', value: '1' }, url: 'u' };
   const items = [

@@ -308,7 +308,7 @@ describe('files that are refused', () => {
     );
   });
 
-  it('without the column, reported once where the columns are named', async () => {
+  it('without the column that the config names: the error names the file, its columns and the nearest one', async () => {
     const csv = 'url,x\nhttp://a.example,1\nhttp://b.example,2\n';
     expect(await refusal(column('in.csv', 'ulr'), { 'in.csv': csv })).toEqual([
       'a: 2 inputs are refused',
