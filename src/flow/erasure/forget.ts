@@ -1,4 +1,7 @@
-/** Removes an entity from all stores of Sluice, and prevents later answers from bringing it back. */
+/**
+ * Removes an entity from all stores of Sluice, and prevents later answers from bringing it back. `erase.ts` orders the steps
+ * in the database, and `target.ts` finds the names to look for.
+ */
 import type { Transaction } from 'kysely';
 import { EXIT, UsageError } from '../../errors.ts';
 import { eraseIn, type ErasureResult, type ErasureOptions } from './erase.ts';

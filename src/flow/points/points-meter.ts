@@ -1,7 +1,8 @@
 /**
  * Enforces limits in true points: calls are admitted as far as the request log confirms the cost of earlier calls.
  * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, the log is
- * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
+ * read after each tenth of the tightest limit's remainder, after a minute, and at the end. `metered-calls.ts` knows the calls
+ * and what counts for them, and `request-log-reader.ts` reads the log.
  */
 import { orAborted } from '../../async/or-aborted.ts';
 import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';

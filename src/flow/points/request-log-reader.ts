@@ -143,7 +143,7 @@ export class RequestLogReader {
   }
 
   /**
-   * Reads the log from the oldest recent request on that an earlier run has not confirmed. Returns the points of the reading,
+   * Reads the log from the oldest request of the last day whose cost no earlier run has confirmed. Returns the points of the reading,
    * and the excess of what these requests of the sync cost over what the ledger counted; undefined if there is no such request.
    */
   async confirmEarlier(

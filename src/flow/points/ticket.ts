@@ -40,7 +40,7 @@ export interface PointsMeter {
 }
 
 /** The ticket of every call without a limit in points. */
-export const FREE: Ticket = {
+export const UNMETERED: Ticket = {
   claim: () => Promise.resolve(),
   answered: () => undefined,
   settle: (points) => points,

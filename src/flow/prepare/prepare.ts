@@ -1,4 +1,7 @@
-/** Plans a run and records it in the ledger, or continues a run that was interrupted. */
+/**
+ * Plans a run and records it in the ledger, or continues a run that was interrupted. `plan-sync.ts` makes the plan in parts,
+ * and `record-plan.ts` writes them.
+ */
 import { planSync, rereadMaxAges } from './plan-sync.ts';
 import { sql } from 'kysely';
 import { dayOf } from '../../day.ts';

@@ -15,7 +15,7 @@ import { withoutForgottenNames } from '../erasure/late-answer.ts';
 import { settleIdempotently } from './idempotent-commit.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { FREE, type Ticket } from '../points/ticket.ts';
+import { UNMETERED, type Ticket } from '../points/ticket.ts';
 
 /**
  * The result of trying to make an attempt: it was sent, the request ends without it, or nothing was sent and the caller tries
@@ -81,7 +81,7 @@ async function makeAttempt(request: SentRequest, context: SendContext, signal: A
   if (signal.aborted) return ABORTED;
   if (!permit) return endedBy(GIVEN_UP);
   try {
-    const ticket = await orAborted(context.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
+    const ticket = await orAborted(context.meter?.enter(signal) ?? Promise.resolve(UNMETERED), signal);
     if (!ticket) return ABORTED;
     if ('because' in ticket) return endedBy({ as: 'stopped', ...ticket });
     const result = await callWith(ticket, request, context, signal);

@@ -33,7 +33,7 @@ export async function planFollowUps(
   results: readonly IngestResult[],
   memory: RunMemory,
 ): Promise<void> {
-  // A 412 reads nothing, so it says nothing about a slice. Only the pages after a page of a walk become a gap.
+  // A 412 reads nothing, so it says nothing about a slice. Only a 412 to a later page of a walk leaves a gap from there on.
   const leading = results.filter(({ answer }) => answer.status !== 412 || isMissingPage(answer));
   if (context.definition.endpoint.paging.by === 'once' || leading.length === 0) return;
   let rows = await rowsServed(context, ops, leading);

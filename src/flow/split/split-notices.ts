@@ -17,11 +17,11 @@ export interface SplitEvent {
 
 export interface SplitNotices {
   readonly onSplit: (split: SplitEvent) => void;
-  /** Reports the total of all splits that were not reported singly. */
+  /** Reports the total of all splits that were not reported one by one. */
   readonly end: () => void;
 }
 
-/** Most splits that are reported singly; a sync may have thousands. */
+/** Most splits that are reported one by one; a sync may have thousands. */
 const MOST_REPORTED = 3;
 
 /** Returns the notices on splits in one sync's run. `maxPointsOf` returns the most points that a request can cost. */

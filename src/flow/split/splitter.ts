@@ -1,7 +1,7 @@
 /**
  * Splits questions before they are sent. Each answered slice improves the estimate for its input's question, so a
  * planned request is checked again before it is sent. If its window would likely come back full, its parts are planned
- * instead.
+ * instead. `follow-up.ts` plans what follows an answer, such as the parts of one that came back full.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type DayRange, overlap } from '../../day.ts';

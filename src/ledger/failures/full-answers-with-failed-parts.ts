@@ -21,9 +21,9 @@ export interface EarlierFullAnswer {
 }
 
 /**
- * Records which full answers of a run are lower bounds because requests for more of their items failed, and that those of
- * earlier runs are none whose input this run requested without a failure, or whose parts were read since. `withoutLeftOut`
- * removes those with a failed part that no run requests now. Call it before the lower bounds are counted.
+ * Marks full answers of a run as lower bounds if requests for more of their items failed. A lower bound of an earlier run ends
+ * if this run read its input without a failure, or if its parts were read since. `withoutLeftOut` excludes answers with a
+ * failed part that no run requests now. Call it before the lower bounds are counted.
  */
 export async function recordFullAnswersWithFailedParts(
   ops: Ops,

@@ -13,8 +13,8 @@ import { notExists } from '../../warehouse/sql/not-exists.ts';
 export type ReadingRun = Pick<Run, 'id' | 'sync' | 'endpoint'>;
 
 /**
- * Returns those of these slices of earlier runs whose input a run read without a failure, and requested completely. A run of
- * failed requests completes the run of all inputs before it; what neither of them read is missing.
+ * Returns which of these slices of earlier runs have an input that the run requested completely and read without a failure. A
+ * run of failed requests counts together with the run of all inputs before it: what neither of them read is missing.
  */
 export async function boundsOfReadInputs(
   ops: Ops,

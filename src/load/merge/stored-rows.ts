@@ -78,18 +78,18 @@ export interface StoredRows {
   readonly states: ReadonlyMap<string, RowState>;
 }
 
-/** Reads the stored rows of these entities; those with a true `isInPart` are read completely. */
+/** Reads the stored rows of these entities; those with a true `isPartial` are read completely, the others without their values. */
 export async function loadStoredRows(
   run: SqlExecutor,
   table: RootTable,
   ids: readonly string[],
-  isInPart: (id: string) => boolean,
+  isPartial: (id: string) => boolean,
 ): Promise<StoredRows> {
-  const complete = await loadRows(run, table, ids.filter(isInPart));
+  const complete = await loadRows(run, table, ids.filter(isPartial));
   const others = await loadHeads(
     run,
     table,
-    ids.filter((id) => !isInPart(id)),
+    ids.filter((id) => !isPartial(id)),
     'not',
   );
   return {
