@@ -15,8 +15,8 @@ export interface RunToRetry {
 
 /**
  * Returns the newest run of all inputs of a sync, and the runs of failed requests since, newest first. Runs that were given
- * up, samples and runs of given days do not count. With `hashes`, every run
- * with one of these digests of its definition counts too, and no run of failed requests with another.
+ * up, samples and runs of given days do not count. With `hashes`, every run with one of these digests of its
+ * definition counts too, and no run of failed requests with another.
  */
 export async function runsToRetry(ops: Ops, sync: string, hashes?: readonly string[]): Promise<readonly RunToRetry[]> {
   const counting = ops
