@@ -700,13 +700,13 @@ describe('a file that arrives in parts', () => {
       const read = () => readInputs(sync, { readFile: inputFiles(), query: NO_QUERY });
       const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
       // The characters of three and two bytes lie across the ends of the parts of 64 KiB in which a file is read.
-      const long = Buffer.from(`user\n${'\uFFFDéa\n'.repeat(30_000)}`);
+      const long = Buffer.from(`user\n${`${'\uFFFDéa'.repeat(5)}\n`.repeat(7_000)}`);
       expect([3, 1].map((part) => long.subarray(part * 2 ** 16 - 1).readUInt16BE())).toEqual([0xefbf, 0xc3a9]);
       await writeFile(path, long);
-      expect(await read()).toHaveLength(30_000);
+      expect(await read()).toHaveLength(7_000);
       for (const [bytes, line] of [
         [latin1('user\nAda\nJos\u00E9\n'), 3],
-        [Buffer.concat([long, latin1('Jos\u00EF\n')]), 30_002],
+        [Buffer.concat([long, latin1('Jos\u00EF\n')]), 7_002],
         [Buffer.from('user\nAd\uFFFD').subarray(0, -2), 2],
         [Buffer.from('\uFEFFuser\nAda\n', 'utf16le'), 1],
       ] as const) {

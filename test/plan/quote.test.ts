@@ -7,6 +7,7 @@ import type { PriceSample } from '../../src/plan/pricing/price-model.ts';
 import { type Pace, type QuotedQuestion, QuestionTotals, quoteOf, totalQuote } from '../../src/plan/pricing/quote.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { type Price, pointsFor } from '../../src/service/endpoint.ts';
+import { countOf } from '../support/long.ts';
 import { syncOf } from './sync.ts';
 
 const PACE = { requestsPerSecond: 4 };
@@ -179,16 +180,17 @@ describe('the range of a quote', () => {
     const count = () => Math.floor(100 * draw() ** 3);
     let held = 0;
     let width = 0;
-    for (let round = 0; round < 400; round += 1) {
+    const rounds = countOf(100, 400);
+    for (let round = 0; round < rounds; round += 1) {
       const log = Array.from({ length: 60 }, () => answered(count(), PER_TEN, 100));
       const { low, high, most } = pointsOf(asking(50), learnPrices(PER_TEN, log));
       const spent = Array.from({ length: 50 }, () => pointsFor(PER_TEN, count())).reduce((sum, it) => sum + it, 0);
       if (spent >= low && spent <= high) held += 1;
       width += (high - low) / (most - 50);
     }
-    expect(held / 400).toBeGreaterThan(0.85);
-    expect(held / 400).toBeLessThan(0.96);
-    expect(width / 400).toBeLessThan(0.25);
+    expect(held / rounds).toBeGreaterThan(0.85);
+    expect(held / rounds).toBeLessThan(0.96);
+    expect(width / rounds).toBeLessThan(0.25);
   });
 
   it('is in order whatever the log says: low, likely, high, most', () => {
