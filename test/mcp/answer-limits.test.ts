@@ -1,6 +1,6 @@
 /** Limits of answers: what is left out, and that the answer says so. */
 import { describe, expect, it } from 'vitest';
-import { limitLists, limitRows } from '../../src/mcp/data-tools.ts';
+import { limitLists, limitRows } from '../../src/mcp/answer-limits.ts';
 
 const rowsOf = (lengths: readonly number[]) => ({
   columns: ['text'],
