@@ -1,10 +1,10 @@
-/** Reads what alerts depend on besides the ends of runs: drift, refusals, inputs without data, costs, quarantine and points. */
+/** Reads what alerts about ended runs compare: new drift, refusals, inputs without data, and what calls cost. */
 import { sql } from 'kysely';
 import { isNothingMissing } from '../ledger/failures/runs-to-retry.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import type { FailedChecks, PartRuns, PointsForecast, QuarantineCounts } from './conditions.ts';
+import type { PartRuns } from './conditions.ts';
 
 /** A difference from the contract. */
 interface NewDrift {
@@ -193,46 +193,4 @@ export async function readChargedCalls(
     join ${sql.id(ops, 'answers')} a on a.id = q.answer_id
     where a.received > 0 order by q.id desc`.execute(db);
   return rows;
-}
-
-/** The number of open entries of each of these syncs, including zeros. */
-export async function readQuarantineCounts(
-  warehouse: Pick<Warehouse, 'db' | 'ops'>,
-  syncs: readonly string[],
-): Promise<QuarantineCounts> {
-  if (syncs.length === 0) return [];
-  const rows = await operationsOf(warehouse)
-    .selectFrom('quarantine')
-    .where('resolved_at', 'is', null)
-    .where('sync', 'in', [...syncs])
-    .groupBy('sync')
-    .select(['sync', sql<number>`count(*)::float8`.as('open')])
-    .execute();
-  return syncs.map((sync) => ({ sync, open: rows.find((it) => it.sync === sync)?.open ?? 0 }));
-}
-
-/** The failed checks of each of these syncs, including syncs without any. */
-export async function readFailedChecks(
-  { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
-  syncs: readonly string[],
-): Promise<FailedChecks> {
-  const { rows } = await sql<{ sync: string; text: string }>`
-    select sync, check_name || ': ' || message || '; allowed: ' || allowed as text from ${sql.id(schema, 'check_status')}
-    where severity = 'error' and status in ('fail', 'error') order by sync, check_name`.execute(db);
-  return syncs.map((sync) => ({ sync, failed: rows.filter((it) => it.sync === sync).map(({ text }) => text) }));
-}
-
-/**
- * The forecast of the token of this warehouse whose points run out first. Undefined until the log shows the balance of
- * such a token.
- */
-export async function readPointsForecast({
-  db,
-  schema,
-}: Pick<Warehouse, 'db' | 'schema'>): Promise<PointsForecast | undefined> {
-  const { rows } = await sql<PointsForecast>`
-    select points_left::float8 as "pointsLeft", told_at as "reportedAt", coalesce(points_per_day_7d, 0)::float8 as "pointsPerDay"
-    from ${sql.id(schema, 'balance_forecast')} where is_ours and points_left is not null
-    order by runs_out_at nulls last, points_left limit 1`.execute(db);
-  return rows[0];
 }

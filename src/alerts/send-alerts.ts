@@ -27,14 +27,8 @@ import {
 } from './conditions.ts';
 import { payloadOf } from './payload.ts';
 import { changeConditions } from './run-changes.ts';
-import {
-  readChargedCalls,
-  readPartRuns,
-  readRunFacts,
-  readFailedChecks,
-  readPointsForecast,
-  readQuarantineCounts,
-} from './run-facts.ts';
+import { readChargedCalls, readPartRuns, readRunFacts } from './run-facts.ts';
+import { readFailedChecks, readPointsForecast, readQuarantineCounts } from './read-inputs.ts';
 
 export interface AlertEffects extends DeliveryEffects {
   readonly now: () => Date;

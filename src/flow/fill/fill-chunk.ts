@@ -4,7 +4,7 @@ import { cellOf, loadHeads, loadStates } from '../../load/merge/stored-rows.ts';
 import { rehash } from '../../load/rehash.ts';
 import { rowsOfOwners, type RowTexts } from '../../load/sets/owned-sets.ts';
 import type { SqlExecutor } from '../../load/sql/executor.ts';
-import { source, typeOf } from '../../load/sql/statements.ts';
+import { parameterRows, typeOf } from '../../load/sql/statements.ts';
 import type { Cell } from '../../normalize/batch.ts';
 import type { ChildTable, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -115,7 +115,7 @@ async function update(
   const written = [...columns, 'extra'];
   await run.count(
     `update ${qualified(run.schema, table.name)} t set ${written.map((it) => `${quoted(it)} = u.${quoted(it)}`).join(', ')}
-     from ${source(table, [...table.key, ...written], 'u')} where ${sameKey('t', table.key, 'u')}`,
+     from ${parameterRows(table, [...table.key, ...written], 'u')} where ${sameKey('t', table.key, 'u')}`,
     [
       ...table.key.map((_, index) => arrayLiteral(updates.map(({ key }) => key[index] ?? null))),
       ...written.map((column) =>

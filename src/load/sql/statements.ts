@@ -2,11 +2,9 @@
  * The SQL that reads and writes a table, built once per table: with arrays as parameters, never one statement per row.
  */
 import { copyInto } from '../../warehouse/sql/copy.ts';
-import { qualified, quoted, sameKey } from '../../warehouse/sql/identifiers.ts';
+import { qualified, quoted, quotedList, sameKey } from '../../warehouse/sql/identifiers.ts';
 import { CAME, lastCame } from '../../warehouse/schema/history-tables.ts';
 import type { ChangeTable, ChildTable, Column, RootTable, Table } from '../../warehouse/schema/table-types.ts';
-
-const list = (names: readonly string[], prefix = ''): string => names.map((name) => prefix + quoted(name)).join(', ');
 
 /** The SQL type of a column. */
 export const typeOf = (table: Table, name: string): string =>
@@ -17,8 +15,8 @@ export const arraysOf = (types: readonly string[]): string =>
   `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 
 /** Rows with these columns from parameters, one array per column. */
-export const source = (table: Table, names: readonly string[], as: string): string =>
-  `${arraysOf(names.map((name) => typeOf(table, name)))} as ${as}(${list(names)})`;
+export const parameterRows = (table: Table, names: readonly string[], as: string): string =>
+  `${arraysOf(names.map((name) => typeOf(table, name)))} as ${as}(${quotedList(names)})`;
 
 const made = new WeakMap<Table, Map<string, string>>();
 
@@ -46,18 +44,18 @@ const asJson = (select: string): string => `select row_to_json(r)::text as row f
 export type RowLock = 'not' | 'no key update' | 'update';
 
 const joined = (schema: string, table: Table, by: readonly string[]): string =>
-  `from ${qualified(schema, table.name)} t join ${source(table, by, 'k')} on ${sameKey('t', by, 'k')}`;
+  `from ${qualified(schema, table.name)} t join ${parameterRows(table, by, 'k')} on ${sameKey('t', by, 'k')}`;
 
 /**
  * Looks up each row by the index of its key. In a join, the planner would scan a table of up to some hundred thousand
  * rows. A scan takes several times as long, but the planner assumes that the index is not in memory.
  */
 const lookedUp = (schema: string, table: Table, columns = '*'): string =>
-  `from ${source(table, table.key, 'k')} cross join lateral (select ${columns} from ${qualified(schema, table.name)} t where ${sameKey('t', table.key, 'k')} offset 0) t`;
+  `from ${parameterRows(table, table.key, 'k')} cross join lateral (select ${columns} from ${qualified(schema, table.name)} t where ${sameKey('t', table.key, 'k')} offset 0) t`;
 
 /** Lock rows in key order to avoid deadlocks. */
 const held = (table: Table, hold: RowLock): string =>
-  hold === 'not' ? '' : ` order by ${list(table.key, 't.')} for ${hold} of t`;
+  hold === 'not' ? '' : ` order by ${quotedList(table.key, 't.')} for ${hold} of t`;
 
 const keysOf = (table: Table): string[] => table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
 
@@ -120,7 +118,7 @@ export const readElements = (schema: string, parent: RootTable, list: ChildTable
 export const insertRows = (schema: string, table: Table): string =>
   once(schema, table, 'insert', () => {
     const names = table.columns.map(({ name }) => name);
-    return `insert into ${qualified(schema, table.name)} (${list(names)}) select ${list(names, 'i.')} from ${source(table, names, 'i')} on conflict do nothing`;
+    return `insert into ${qualified(schema, table.name)} (${quotedList(names)}) select ${quotedList(names, 'i.')} from ${parameterRows(table, names, 'i')} on conflict do nothing`;
   });
 
 /** SQL that copies the same rows from text; none of them may exist. */
@@ -148,7 +146,7 @@ export const updateRows = (schema: string, table: Table): string =>
           ? '_changed_at = coalesce(i._changed_at, t._changed_at)'
           : `${quoted(name)} = i.${quoted(name)}`,
       );
-    return `update ${qualified(schema, table.name)} t set ${sets.join(', ')} from ${source(table, names, 'i')} where ${sameKey('t', table.key, 'i')}`;
+    return `update ${qualified(schema, table.name)} t set ${sets.join(', ')} from ${parameterRows(table, names, 'i')} where ${sameKey('t', table.key, 'i')}`;
   });
 
 /** SQL that deletes all rows of these owners; parameters are the owner columns. */
@@ -158,7 +156,7 @@ export const deleteOwned = (schema: string, table: Table, owner: readonly string
     table,
     `delete ${owner.join(' ')}`,
     () =>
-      `delete from ${qualified(schema, table.name)} t using ${source(table, owner, 'o')} where ${sameKey('t', owner, 'o')}`,
+      `delete from ${qualified(schema, table.name)} t using ${parameterRows(table, owner, 'o')} where ${sameKey('t', owner, 'o')}`,
   );
 
 /** SQL that deletes rows by key; parameters are the key columns. */

@@ -36,8 +36,9 @@ export function redactRequest(endpoint: Endpoint, request: RequestBody, forgotte
 }
 
 /**
- * A function that decides whether a value of a field of the request is a name of a forgotten entity. A bare word is a name only in the field that the contract declares. An address or a URN is a name in any field. A text
- * that contains a name counts too if it is part of the key of the rows: without the name it would be the key of other rows.
+ * A test of whether a value of a field of the request is a name of a forgotten entity. A bare word is a name only in the
+ * field that the contract declares. An address or a URN is a name in any field. A text that contains a name counts too if
+ * it is part of the key of the rows: without the name it would be the key of other rows.
  */
 const nameTest =
   ({ naming, returns }: Endpoint, request: RequestBody, forgotten: Forgotten) =>

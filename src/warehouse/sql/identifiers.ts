@@ -10,7 +10,8 @@ const OPERATIONS_SUFFIX = '_ops';
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Names in quotes, joined by commas. */
-export const quotedList = (names: readonly string[]): string => names.map(quoted).join(', ');
+export const quotedList = (names: readonly string[], prefix = ''): string =>
+  names.map((name) => prefix + quoted(name)).join(', ');
 
 /** The name of a relation with its schema, in quotes. */
 export const qualified = (schema: string, relation: string): string => `${quoted(schema)}.${quoted(relation)}`;
