@@ -47,7 +47,7 @@ export interface RequestToSend {
  * the state of their requests.
  */
 export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]): Promise<(string | undefined)[]> {
-  const { rows } = await execute(ops, storingIn(ops)(await answerValues(storing)));
+  const { rows } = await execute(ops, storingIn(ops)(await answerValues(storing)), storing.length);
   return idsOf(storing, rows);
 }
 
@@ -60,7 +60,7 @@ export async function recordSent(
   lease: Lease,
   sending: readonly RequestToSend[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await execute(ops, recordingBy(lease)(ops)(sendingValues(sending)), sending.length);
+  const { rows } = await execute(ops, recordingBy(lease)(ops)(sendingValues(sending)));
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -72,7 +72,7 @@ export async function storeAndRecordSent(
   sending: readonly RequestToSend[],
 ): Promise<{ readonly answerIds: readonly (string | undefined)[]; readonly sentIds: ReadonlySet<string> }> {
   const values = { ...(await answerValues(storing)), ...sendingValues(sending) };
-  const { rows } = await execute(ops, bothBy(lease)(ops)(values), sending.length);
+  const { rows } = await execute(ops, bothBy(lease)(ops)(values), storing.length);
   const recorded = rows.flatMap(({ id, answer_id: answerId }) => (answerId === null ? [id] : []));
   return { answerIds: idsOf(storing, rows), sentIds: new Set(recorded) };
 }
@@ -83,17 +83,17 @@ interface StoredRow {
 }
 
 /**
- * The statements are planned once for each connection after this many requests were sent. A plan made while the ledger
- * is small would read it completely, also when it has grown.
+ * The statements are planned once for each connection after this many answers were stored. A plan made while the ledger
+ * is small would read it completely, also when it has grown: the planner prefers that below some 50 answers.
  */
-const PLANNED_FROM = 1000;
+const PLANNED_FROM = 200;
 
-const sentRequests = new WeakMap<Ops, number>();
+const storedAnswers = new WeakMap<Ops, number>();
 
-async function execute<Row>(ops: Ops, query: CompiledQuery<Row>, sending = 0) {
-  const sent = (sentRequests.get(ops) ?? 0) + sending;
-  sentRequests.set(ops, sent);
-  return ops.executeQuery(sent < PLANNED_FROM ? query : { ...query, sql: query.sql + PLANNED_ONCE });
+async function execute<Row>(ops: Ops, query: CompiledQuery<Row>, storing = 0) {
+  const stored = storedAnswers.get(ops) ?? 0;
+  storedAnswers.set(ops, stored + storing);
+  return ops.executeQuery(stored < PLANNED_FROM ? query : { ...query, sql: query.sql + PLANNED_ONCE });
 }
 
 function idsOf(storing: readonly AnswerToStore[], rows: readonly StoredRow[]): (string | undefined)[] {
