@@ -83,7 +83,7 @@ describe.each(KINDS)('plan (%s)', (_, made) => {
     expect(await sluice('sync')).toMatch(/^quoted 3 points \(a guess\), spent \d+: (within|above)$/m);
 
     expect(await sluice('plan')).toContain(
-      '2 syncs would send 4 requests for 21 points or more (fair confidence: based on 3 logged requests), in 3 ms or more.',
+      '2 syncs would send 4 requests for 21 points or more (some confidence: based on 3 logged requests), in 3 ms or more.',
     );
     expect(JSON.parse(await sluice('plan', 'groups', '--json'))).toMatchObject({
       syncs: [

@@ -16,7 +16,7 @@ export const plan = command({
     'Plan each sync as a run would plan it now, without requests to the service. Needs no token.\n\n' +
     '- low, likely: the lower end of the range that holds nine of ten costs, and the likely cost, if future answers resemble past ones.\n' +
     '- most: the cost of all requests, with all parts into which full answers can be split. A run exceeds it only if requests are billed again (service.retries), or if the query of for_each returns more rows when it runs. A + marks the request log, whose pages have no maximum.\n' +
-    `- confidence: guess until the request log (${LOG_ENDPOINT}) shows the prices, then fair or good.\n\n` +
+    `- confidence: guess until the request log (${LOG_ENDPOINT}) shows the prices, then some or good.\n\n` +
     'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema.',
   options: {
     ...configOption,

@@ -3,7 +3,6 @@ import { type CostChange, MONTH_DAYS, type MonthlyCost, type SyncCostChange } fr
 import { displayText } from '../../text/display-text.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { column, figure, type PrintedColumn, tableOf, withNoun, withThousands } from '../terminal/print.ts';
-import { CONFIDENCE } from './plan-text.ts';
 
 /** The comparison of two configs. */
 export interface PricedChange {
@@ -52,7 +51,7 @@ const COLUMNS: readonly PrintedColumn<Row>[] = [
   figure('change', (it) => signed('total' in it ? it.total.change : it.change)),
   column('confidence', (it) => {
     const cost = 'total' in it ? null : (it.after ?? it.before);
-    return cost === null || cost.high === 0 ? '' : CONFIDENCE[cost.confidence];
+    return cost === null || cost.high === 0 ? '' : cost.confidence;
   }),
 ];
 

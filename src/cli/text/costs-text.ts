@@ -7,7 +7,6 @@ import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { column, duration, fields, figure, figures, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 import { heading } from '../terminal/paragraph.ts';
-import { CONFIDENCE } from './plan-text.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
 
@@ -169,7 +168,7 @@ function priceTable(prices: readonly EndpointPrice[], channel: Channel): string 
   return tableOf(known, channel, [
     column('endpoint', (it) => it.endpoint),
     column('price', priceInWords),
-    column('confidence', (it) => CONFIDENCE[it.confidence]),
+    column('confidence', (it) => it.confidence),
     ...figures('low', 'median', 'high'),
     figure('spread', (it) => (it.samples > 0 ? share(it.deviation, 1) : '')),
     figure('samples', (it) => it.samples),

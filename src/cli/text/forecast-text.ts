@@ -5,7 +5,6 @@ import type { PointsRange } from '../../plan/forecast/scheduled-points.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { heading } from '../terminal/paragraph.ts';
 import { column, fields, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
-import { CONFIDENCE } from './plan-text.ts';
 
 /** A forecast with the scores of earlier ones, as `--json` prints it. */
 export interface PrintedForecast extends SpendingForecast {
@@ -39,7 +38,7 @@ export function forecastText(forecast: PrintedForecast, channel: Channel): strin
     figure('firings', (it) => it.firings),
     figure('to send', (it) => it.questions),
     ...ranges,
-    column('confidence', (it) => (it.confidence === null || it.high === 0 ? '' : CONFIDENCE[it.confidence])),
+    column('confidence', (it) => (it.confidence === null || it.high === 0 ? '' : it.confidence)),
   ]);
   const tables = [
     [

@@ -2,13 +2,9 @@
 import type { Config } from '../../config/definition.ts';
 import type { Planned, SyncQuote } from '../../flow/forecast/quote-syncs.ts';
 import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
-import type { Confidence } from '../../plan/pricing/price-book.ts';
 import type { Quote } from '../../plan/pricing/quote.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { column, duration, fields, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
-
-/** The words for each degree of confidence in a price or a quote. */
-export const CONFIDENCE: Readonly<Record<Confidence, string>> = { guess: 'guess', some: 'fair', good: 'good' };
 
 interface PlanTextOptions {
   /** The command that runs the plan. */
@@ -66,7 +62,7 @@ export function planText(planned: Planned, options: PlanTextOptions, channel: Ch
     points('low'),
     points('likely'),
     points('most'),
-    column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.confidence] : '')),
+    column('confidence', (it) => (it.most > 0 ? it.confidence : '')),
     figure('least time', (it) => (it.leastMs === 0 ? '' : duration(it.leastMs))),
   ]);
   return `${quotes}${planLines(planned, options).join('\n')}\n`;
@@ -153,7 +149,7 @@ function cost({ low, likely, high, most, confidence, samples, mayGrow: grows }: 
   const rows = withNoun(samples, 'logged request');
   const because = {
     guess: 'a guess: the request log does not show all of these prices yet',
-    some: `fair confidence: based on ${rows}`,
+    some: `some confidence: based on ${rows}`,
     good: `good confidence: ${rows} agree`,
   }[confidence];
   const orMore = grows ? ' or more' : '';
