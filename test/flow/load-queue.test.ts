@@ -82,4 +82,19 @@ anyWarehouse('answers that wait to be loaded', (open) => {
     expect(later.map(({ answer }) => answer.id)).toEqual([four, five, two].map(({ answerId }) => answerId));
     expect(await select(warehouse, 'select id from sluice_ops.answers where loaded_at is null')).toHaveLength(1);
   });
+
+  it('are loaded again if the database lost their load, or gave the id of a lost answer to another one', async () => {
+    const warehouse = await open();
+    const [lost, kept] = await storedIn(warehouse, 2);
+    if (!lost?.answer || !kept) throw new Error('nothing is stored');
+    const load = openLoadQueue(warehouse, effects);
+    await load({ ...lost, answerId: kept.answerId, answer: { ...lost.answer, id: kept.answerId } });
+    for (const _ of ['another answer', 'its load lost']) {
+      await select(warehouse, 'update sluice_ops.answers set loaded_at = null returning id');
+      await load(kept);
+      expect(
+        await select(warehouse, `select id from sluice_ops.answers where loaded_at is null and id = ${kept.answerId}`),
+      ).toEqual([]);
+    }
+  });
 });

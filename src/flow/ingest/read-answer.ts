@@ -65,10 +65,12 @@ export async function* parseAnswers(
 ): AsyncGenerator<ParsedAnswer, undefined> {
   const settled = recently();
   for await (const { target = {}, isSetReplaced = false, ...given } of answers) {
-    // An answer that comes again for another request already had its first load.
     const kept = forgotten && withoutForgotten(given, forgotten);
     const clean = kept ? { ...given, body: kept } : given;
-    const answer = settled.has(given.id) ? { ...clean, loaded: true } : clean;
+    // An answer that comes again for another request already had its first load. One that comes again for its own request lost
+    // it: after a failover, the database may lack the last loads, and give the ids of lost answers to other ones.
+    const isLoaded = target.identity !== undefined && settled.has(given.id);
+    const answer = isLoaded ? { ...clean, loaded: true } : clean;
     const { sync = answer.sync, identity = { requestKey: answer.requestKey, request: answer.request } } = target;
     // An answer that is loaded for another sync still has to settle its own request, with its bridge and follow-up
     // requests.
