@@ -173,6 +173,26 @@ syncs:
     expect(boughtIn(scene)).toHaveLength(6 - end.files.length);
   });
 
+  it('and loses its last transactions: the answers are kept, and the run ends with 5', async () => {
+    const scene: Scene = await sceneIn(
+      await open(),
+      holding(async () => {
+        await select(scene.warehouse, 'delete from sluice_ops.requests where answer_id is null returning id');
+        return undefined;
+      }),
+    );
+    const spool = await spoolOf();
+    expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({
+      exitCode: 5,
+      error: expect.stringMatching(
+        /^answers could not be stored \(the database no longer has request \d+, .*\): \d kept in/,
+      ),
+      next: 'Run the sync again: it requests again what the database lost.',
+    });
+    expect(await spoolFiles(spool.folder)).toHaveLength(boughtIn(scene).length);
+    expect(boughtIn(scene).length).toBeLessThanOrEqual(3);
+  });
+
   it('and a spool that is full: the error says that the answer is lost, and nothing more is sent', async () => {
     const scene = await sceneIn(await open(), holding());
     const { files, ...end } = await interrupted(scene, await spoolOf({ capBytes: 10 }), TWO);

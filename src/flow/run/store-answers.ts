@@ -1,5 +1,6 @@
 /** Stores the answers of a run and passes each to the loader. */
 import pLimit from 'p-limit';
+import { TransientError } from '../../errors.ts';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import type { SentRequest } from '../request/send-context.ts';
 import type { GroupCommit } from '../request/group-commit.ts';
@@ -60,7 +61,7 @@ export function openAnswerStore(
     context.checkpoint?.('before_store');
     try {
       const answerId = await commits.store({ requestId: request.id, answer });
-      if (answerId === undefined) throw new Error(`the ledger has no request ${request.id} for the answer`);
+      if (answerId === undefined) throw lostRequestError(request);
       context.checkpoint?.('after_store');
       return { answerId, loaded: load(storedOf(context, request, answer, answerId)) };
     } catch (error) {
@@ -77,6 +78,12 @@ export function openAnswerStore(
   };
   return { store, hasRoom: () => waitingBytes <= PAUSE_BYTES };
 }
+
+/** A failover to a standby that lags, and a restore, take the ledger back to a time before the request. */
+const lostRequestError = ({ id }: SentRequest): TransientError =>
+  new TransientError(`the database no longer has request ${id}, as after a failover that lost transactions`, {
+    next: 'Run the sync again: it requests again what the database lost.',
+  });
 
 /** The answer as it would be read back from the database. */
 const storedOf = (

@@ -55,7 +55,7 @@ export function openSpoolWriter({ spool, onNotice }: Pick<SpoolContext, 'spool' 
       ...(lost ? [`${lost.many} lost, because ${lost.because}`] : []),
     ];
     return new TransientError(`answers could not be stored (${because}): ${ends.join('; ')}`, {
-      next: lost?.next ?? LATER,
+      next: lost?.next ?? (failure instanceof SluiceError ? failure.next : undefined) ?? LATER,
       cause: failure,
     });
   };
