@@ -57,7 +57,11 @@ it('a statement that fails gives its connection to the next', async () => {
 it('a process without a connection of its own gets an error that says so', async () => {
   const { open } = await limitedTo(1);
   await open();
-  await expect(open()).rejects.toMatchObject({ exitCode: 5, message: 'The database has no connection left.' });
+  await expect(open()).rejects.toMatchObject({
+    exitCode: 5,
+    message: 'The database has no connection left.',
+    next: expect.stringContaining('or CONNECTION LIMIT of the role or database'),
+  });
 });
 
 it.each([

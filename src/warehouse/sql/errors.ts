@@ -64,7 +64,7 @@ const BY_CODE: Readonly<Record<string, (place: ServerAddress) => Cause>> = {
   [SQL_STATE.tooManyConnections]: () =>
     transient(
       'The database has no connection left',
-      'Try again when other sessions have ended, or increase max_connections.',
+      'Try again when other sessions have ended, or raise the limit: max_connections, or CONNECTION LIMIT of the role or database.',
     ),
   [SQL_STATE.cannotConnectNow]: () =>
     transient('The database is starting up or shutting down', 'Try again in a moment.'),
