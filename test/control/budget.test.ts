@@ -192,4 +192,21 @@ syncs:
     ]);
     expect(await states(scene.warehouse)).toMatchObject({ planned: 7, loaded: 4 });
   });
+
+  it.each([
+    ['per_run', 7],
+    ['per_day', 56],
+  ])('exceeded for all still lets the request log be read: %s', async (limit, spent) => {
+    const scene = await sceneIn(await open(), { respond, prices: { 'pronet.group': { points: 7 } } });
+    if (limit === 'per_day') await scene.sync(groups(1));
+    const config = `${groups(1, `budget: { ${limit}: 3 }`)}  costs: { endpoint: token.requests, after: [groups] }\n`;
+
+    const { syncs } = await scene.sync(config);
+
+    expect(syncs).toMatchObject([{ exitCode: 6 }, { exitCode: 0, state: 'complete' }]);
+    expect(await select(scene.warehouse, 'select sum(points)::int as points from sluice.logged_requests')).toEqual([
+      { points: spent },
+    ]);
+    expect(paid(scene)).toBe(spent);
+  });
 });

@@ -96,7 +96,10 @@ eachWarehouse('a shared limit', (open, kind) => {
     expect(await counted(warehouse)).toEqual({ [periodCounter(PERIOD)]: 5.5, ever: 1.5 });
     // It cost more than was set aside.
     await (await reserved(two, 1)).add(6);
-    expect(await two.check(0)).toEqual({ what: 'the day', points: 10, spent: 12.5 });
+    expect(await two.check(0.5)).toEqual({ what: 'the day', points: 10, spent: 12.5 });
+    // What is free is allowed all the same.
+    expect(await two.check(0)).toBeUndefined();
+    await reserved(two, 0);
   });
 
   it('holds from where the count stood', async () => {

@@ -50,6 +50,9 @@ export interface BalanceLimit {
   readonly lower: (points: number, outstanding: number) => Promise<void>;
 }
 
+/** Whether a limit allows this many more points. No points are allowed even beyond it. */
+export const allows = (limit: Limit, points: number): boolean => points <= 0 || limit.spent + points <= limit.points;
+
 /** What a limit leaves for each run that may spend from it. */
 export const leftForEach = ({ points, spent, runs = 1 }: Limit): number => Math.min(points, points - spent) / runs;
 
@@ -64,8 +67,8 @@ export function openBudget(limits: readonly Limit[]): MeteredBudget {
     reserved += points;
   };
   const reachedBy = (points: number): Limit | undefined => {
-    const reached = limits.find((limit) => limit.spent + reserved + points > limit.points);
-    return reached && { ...reached, spent: reached.spent + reserved };
+    const current = limits.map((limit) => ({ ...limit, spent: limit.spent + reserved }));
+    return current.find((limit) => !allows(limit, points));
   };
   return {
     check: async (points) => reachedBy(points),

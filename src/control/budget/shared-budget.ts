@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { batched } from '../../async/batcher.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
+import { allows, type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { errorCode } from '../../warehouse/sql/sql-states.ts';
@@ -89,7 +89,7 @@ async function reserveOn(
       select name, points from ${spending} where name = any(${names}::text[]) order by name for update
     ), refused as (
       select name, points from counted join wanted using (name)
-      where points + ${String(points)}::numeric > most order by name limit 1
+      where ${points > 0} and points + ${String(points)}::numeric > most order by name limit 1
     ), added as (
       update ${spending} set points = points + ${String(points)}::numeric, updated_at = clock_timestamp()
       where name = any(${names}::text[]) and ${points !== 0}
@@ -173,7 +173,7 @@ export function openSharedBudget({ db, ops }: OpsSchema, limitsFor: LimitsNow, p
 
   const checkTogether = batched(async (calls: readonly number[]): Promise<(Limit | undefined)[]> => {
     const limits = await counted(false);
-    return calls.map((points) => limits.find((limit) => limit.spent + points > limit.points));
+    return calls.map((points) => limits.find((limit) => !allows(limit, points)));
   }, TOGETHER);
 
   return {
