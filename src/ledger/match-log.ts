@@ -64,7 +64,7 @@ export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIden
     with newest as materialized (
       select request_id, endpoint from ${answers} where endpoint <> ${LOG_ENDPOINT} order by id desc limit ${NEWEST}
     )
-    select bool_or(case when c.id is not null then c.response_request_id = r.x_request_id::text
+    select bool_or(case when c.id is not null then lower(c.response_request_id) = r.x_request_id::text
         else coalesce(a.headers ->> 'x-request-id', r.x_request_id::text) = r.x_request_id::text and a.id is not null end) as ours,
       percentile_cont(0.5) within group (order by extract(epoch from c.started_at - r.sent_at)::float8 * 1000)
         filter (where r.attempts = 1) as offset_ms,
@@ -134,10 +134,12 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
       returning request_id`.execute(database.db);
     return rows.map((it) => it.request_id);
   };
-  const byOurs = await enter(sql`
+  const ours = (identifier: RawBuilder<unknown>) => sql`
     select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
-    join ${log} c on c.response_request_id = r.x_request_id::text
-    where ${isOpen}`);
+    join ${log} c on c.response_request_id = ${identifier}
+    where ${isOpen}`;
+  // The index has the identifier as it was logged, and a service may log it in capital letters.
+  const byOurs = await enter(sql`${ours(sql`r.x_request_id::text`)} union all ${ours(sql`upper(r.x_request_id::text)`)}`);
   // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
   // nothing.
   const theirs = (identifier: RawBuilder<unknown>, source: RawBuilder<unknown>) => sql`

@@ -1,5 +1,6 @@
 /** The reconciliation of the request log with the ledger: certain matches, possible ones, and their results. */
 import { expect, it } from 'vitest';
+import { readLogIdentifiers } from '../../src/ledger/match-log.ts';
 import { recordDeletion } from '../../src/ledger/log-reads.ts';
 import { readReconciliation, reconcileCosts } from '../../src/recovery/reconcile/reconcile.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -197,6 +198,20 @@ function further(open: Open): void {
     await it.reconcile();
     expect(await it.matches()).toEqual([`${request.id} ${row} only_candidate`]);
     expect(await it.requests()).toEqual([{ id: request.id, charged: 2, points: 2 }]);
+  });
+
+  it('is matched by our identifier in capital letters too, and keeps it: other rows are of other programs', async () => {
+    const it = await begun(open);
+    const ours = await it.send({ at: 0, points: 10 });
+    const row = await it.log({ at: SECOND, identifier: ours.identifier.toUpperCase(), cost: 4 });
+    await it.log({ at: 2 * SECOND, identifier: 'someone else', cost: 9 });
+
+    await it.reconcile();
+
+    expect(await it.matches()).toEqual([`${ours.id} ${row} identifier`]);
+    expect(await it.requests()).toEqual([{ id: ours.id, charged: 4, points: 4 }]);
+    expect(await readLogIdentifiers(it.warehouse)).toMatchObject({ areKept: true });
+    expect(await it.sums()).toMatchObject({ matched: 1, others: { rows: 1, points: 9 } });
   });
 
   it('has as many rows as a request had attempts', async () => {
