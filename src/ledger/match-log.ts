@@ -134,12 +134,12 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
       returning request_id`.execute(database.db);
     return rows.map((it) => it.request_id);
   };
-  const ours = (identifier: RawBuilder<unknown>) => sql`
-    select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
-    join ${log} c on c.response_request_id = ${identifier}
-    where ${isOpen}`;
   // The index has the identifier as it was logged, and a service may log it in capital letters.
-  const byOurs = await enter(sql`${ours(sql`r.x_request_id::text`)} union all ${ours(sql`upper(r.x_request_id::text)`)}`);
+  const byOurs = await enter(sql`
+    select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
+    cross join lateral (values (r.x_request_id::text), (upper(r.x_request_id::text))) as i(identifier)
+    join ${log} c on c.response_request_id = i.identifier
+    where ${isOpen}`);
   // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
   // nothing.
   const theirs = (identifier: RawBuilder<unknown>, source: RawBuilder<unknown>) => sql`
