@@ -48,10 +48,14 @@ function accessChange(
   if (!isRefused)
     return answeredAgain > 0 ? { kind: 'access', isRaised: false, because: 'the service answers again' } : undefined;
   const last = answeredBefore ? `it last answered at ${answeredBefore.toISOString()}` : 'it never answered';
+  const reason = error === null ? '' : ` (${error})`;
   return {
     kind: 'access',
     isRaised: true,
-    because: `the service refused every request of the run${error === null ? '' : ` (${error})`}; ${last}`,
+    because:
+      answered > 0
+        ? `the service refused the token, after answers to ${answered} of the requests of the run${reason}`
+        : `the service refused every request of the run${reason}; ${last}`,
     next: next ?? 'Check that the token is valid and what its plan includes, then run the sync again.',
   };
 }

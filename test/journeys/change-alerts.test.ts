@@ -119,6 +119,10 @@ it('a refused run that is continued in vain is still refused, whatever it got be
     };
   };
   expect(await access(401)).toEqual({ runs: [[3, '1']], state: 'raised' });
+  const alert = (await listAlerts(operationsOf(scene.warehouse), 'all')).find(({ kind }) => kind === 'access');
+  expect(alert?.because).toMatch(
+    /^the service refused the token, after answers to 3 of the requests of the run \(.*401.*\)$/,
+  );
   number = 0;
   expect(await access(401), 'answers, and then a refusal').toEqual({ runs: [[3, '1']], state: 'raised' });
   expect(await access(503)).toEqual({ runs: [[5, '1']], state: 'raised' });
