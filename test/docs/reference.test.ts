@@ -43,6 +43,14 @@ describe('sluice docs', () => {
     expect(await docs()).toMatchObject({ code: 0, written: ['docs/errors.md'] });
     await rm(folder, { recursive: true });
   });
+
+  it('prints where it wrote and what is stale, with the folder of --output', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
+    const docs = async (...words: string[]) => (await runInProcess(['docs', '--output', folder, ...words])).out;
+    expect(await docs('--check')).toContain(`${folder}/docs/errors.md is stale\n`);
+    expect(await docs()).toContain(`wrote ${folder}/docs/errors.md\n`);
+    await rm(folder, { recursive: true });
+  });
 });
 
 describe('sluice docs outside a checkout', () => {

@@ -54,7 +54,7 @@ export const docs = command({
     const paths = stale.map(({ path }) => path);
     if (check) {
       show(context, 'docs-check/1', { stale: paths }, () =>
-        paths.length === 0 ? FRESH : paths.map((it) => `${it} is stale\n`).join(''),
+        paths.length === 0 ? FRESH : paths.map((it) => `${join(folder, it)} is stale\n`).join(''),
       );
       if (paths.length > 0)
         context.log.warn(`${withNoun(paths.length, 'generated file')} out of date: run npm run docs`);
@@ -64,7 +64,7 @@ export const docs = command({
       await writeOutputFile('docs', '--output', { path: join(folder, path), content, makesFolders: true });
     }
     show(context, 'docs/1', { written: paths }, () =>
-      paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join(''),
+      paths.length === 0 ? FRESH : paths.map((it) => `wrote ${join(folder, it)}\n`).join(''),
     );
     return EXIT.complete;
   },
