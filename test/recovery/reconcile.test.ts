@@ -464,6 +464,24 @@ function further(open: Open): void {
     ]);
   });
 
+  it('gives a late row to the request that is left, but not as certain, if others beside it were matched by order', async () => {
+    const it = await begun(open);
+    const [first, second] = [await it.send({ at: 0 }), await it.send({ at: SECOND })];
+    const early = await it.log({ at: 100, cost: 3 });
+    await select(
+      it.warehouse,
+      `insert into sluice_ops.request_cost_matches (request_id, log_id, match_kind, matched_at)
+       values (${second.id}, '${early}', 'in_order', now()) returning 1`,
+    );
+    const late = await it.log({ at: SECOND + 100, cost: 4 });
+
+    await it.reconcile();
+
+    expect(await it.matches()).toEqual([`${first.id} ${late} in_order`, `${second.id} ${early} in_order`]);
+    expect((await it.requests()).map(({ charged }) => charged)).toEqual([4, 3]);
+    expect(await it.sums()).toMatchObject({ matched: 0, ambiguous: 2, others: { rows: 0 } });
+  });
+
   it('gives a row to one request: the nearest, should several have been sent with one identifier', async () => {
     const it = await begun(open);
     const [first, second] = [await it.send({ at: 0 }), await it.send({ at: 60 * SECOND })];

@@ -44,7 +44,7 @@ export async function matchCandidates(
   const sweep = new CandidateSweep();
   for await (const events of readEvents(database, rows, spansSince(database, identifiers, since), since)) {
     const changes = sweep.process(events);
-    await writeChanges(database, changes, now);
+    await writeChanges(database, identifiers, changes, now);
     for (const { requestId, before, after } of changes)
       if (after !== null || before === 'only_candidate') changed.add(requestId);
   }
@@ -162,9 +162,23 @@ async function* readEvents(
   await sql`close candidate_events`.execute(db);
 }
 
-/** Writes the changes of matches; those that no longer hold are removed. */
-async function writeChanges(database: ReconcileDb, changes: readonly MatchChange[], now: Date): Promise<void> {
-  const { matches } = reconcileTables(database);
+/**
+ * Writes the changes of matches; those that no longer hold are removed. The only request that is left beside others that
+ * were matched in order is matched in order too: the row may be of one of them.
+ */
+async function writeChanges(
+  database: ReconcileDb,
+  identifiers: LogIdentifiers,
+  changes: readonly MatchChange[],
+  now: Date,
+): Promise<void> {
+  const { log, requests, matches } = reconcileTables(database);
+  const near = sql`${toleranceMs(identifiers)}::float8 * interval '1 millisecond'`;
+  const isBesideInOrder = sql`exists (
+    select from ${log} c join ${log} l on l.started_at between c.started_at - ${near} and c.started_at + ${near}
+    join ${matches} o on o.log_id = l.id and o.match_kind = 'in_order' and o.request_id <> p.request_id
+    join ${requests} r on r.id = o.request_id
+    where c.id = p.log_id and r.endpoint = (select q.endpoint from ${requests} q where q.id = p.request_id))`;
   const { gone = [], held = [] } = Object.groupBy(changes, ({ after }) => (after === null ? 'gone' : 'held'));
   if (gone.length > 0)
     await sql`
@@ -173,7 +187,9 @@ async function writeChanges(database: ReconcileDb, changes: readonly MatchChange
   if (held.length > 0)
     await sql`
       insert into ${matches} (request_id, log_id, match_kind, matched_at)
-      select request_id, log_id, match_kind, ${instant(now)} from ${pairsOf(held)} p order by request_id, log_id
+      select request_id, log_id, case when match_kind = 'only_candidate' and ${isBesideInOrder} then 'in_order' else match_kind end,
+        ${instant(now)}
+      from ${pairsOf(held)} p order by request_id, log_id
       on conflict (request_id, log_id) do update set match_kind = excluded.match_kind, matched_at = excluded.matched_at`.execute(
       database.db,
     );
