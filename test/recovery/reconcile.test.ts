@@ -353,6 +353,26 @@ function further(open: Open): void {
     expect((await it.requests())[1]).toEqual({ id: request.id, charged: 4, points: 4 });
   });
 
+  it('counts what it charges later for a lost attempt of a request that waits to be sent again', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 0, points: 0, attempts: 1, state: 'planned', isAnswered: false, lost: [0] });
+    const row = await it.log({ at: 100, identifier: request.identifier, cost: 0 });
+    await select(
+      it.warehouse,
+      `update sluice_ops.lost_answers set verdict = 'not_charged', points = 0, log_id = '${row}', settled_at = now() returning 1`,
+    );
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 0, points: 0 }]);
+
+    await select(
+      it.warehouse,
+      `update sluice.fact_request_costs set cost = 9, is_paid = true where id = '${row}' returning 1`,
+    );
+    await it.reconcile();
+
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 9, points: 9 }]);
+  });
+
   it('keeps what it charged for a lost attempt if the row ends without an identifier', async () => {
     const it = await begun(open);
     const known = await it.send({ at: 0 });

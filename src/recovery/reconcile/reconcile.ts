@@ -107,6 +107,8 @@ async function settleRequests(
   // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
+  // Nothing is reserved for it while it waits to be sent again.
+  const isLost = sql`coalesce(r.state = 'planned' and l.attempts >= r.attempts, false)`;
   const isAnswered = sql`exists (select from ${answers} a where a.id = r.answer_id and a.request_id = r.id)`;
   // A row of a lost or failed attempt does not show what the answer cost. Rows of earlier attempts do not show what a failed attempt
   // cost. The ledger keeps the charges of rows that left the log.
@@ -116,7 +118,7 @@ async function settleRequests(
     when s.rows > 0 and s.logged = 0 then r.charged
     when s.is_complete then s.charged end`;
   const points = sql`case
-    when not ${isFinal} or not coalesce(l.is_settled, true) then r.points
+    when not ${isFinal} and not ${isLost} or not coalesce(l.is_settled, true) then r.points
     when s.rows = 0 and l.attempts >= r.attempts then l.points
     else coalesce(${charged}, r.points) end`;
   const settled = await sql<{ run_id: string }>`
