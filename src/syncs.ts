@@ -11,6 +11,7 @@ import type { RunStop } from './flow/run/stop-controller.ts';
 import type { SyncOptions } from './flow/run/sync-run.ts';
 import { unfinishedParent } from './flow/run/unfinished-parent.ts';
 import { assertPlanHolds, savedOptions } from './flow/saved-plan/assert-plan.ts';
+import type { EarlierPoints } from './ledger/log-costs.ts';
 import type { Summary, SyncSummary } from './ledger/summary.ts';
 import { NO_DAYS, selectSyncsWithDays } from './plan/order.ts';
 import type { SavedPlan } from './plan/saved/saved-plan.ts';
@@ -44,6 +45,7 @@ export async function runSyncs(
   const onStop = (stop: RunStop): void => {
     if (stop.forAll) ended = stop;
   };
+  const continued = new Map<string, EarlierPoints>();
   const statistics = openStatistics(warehouse, effects.onNotice);
   const invocation = await openInvocation(config, warehouse, effects);
   try {
@@ -59,6 +61,7 @@ export async function runSyncs(
           budget,
           rowCounter: statistics,
           onStop,
+          onContinued: (runId: string, earlier: EarlierPoints) => void continued.set(runId, earlier),
           expected: expected?.get(definition.name),
         };
         const summary = await runSync(invocation, run, signal);
@@ -70,7 +73,7 @@ export async function runSyncs(
     await invocation.close();
   }
   await statistics.finish(signal);
-  const charged = await chargedSummaries(warehouse, syncs);
+  const charged = await chargedSummaries(warehouse, syncs, continued);
   return { exitCode: worstExitCode(syncs), syncs: charged, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 

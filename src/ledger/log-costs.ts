@@ -112,6 +112,14 @@ export async function pointsRunningAt(database: ReconcileDb, at: Date): Promise<
 /** No request runs longer. */
 const RUNNING_MS = 3_600_000;
 
+/** What the requests of a continued run had cost when this invocation began with it. */
+export interface EarlierPoints {
+  /** When this invocation began with the run. */
+  readonly startedAt: Date;
+  /** The points of requests that earlier invocations sent and this one may send again, by id. */
+  readonly pointsBefore: ReadonlyMap<string, number>;
+}
+
 /** Returns the points of a run's requests that were sent and may be sent again, by id. */
 export async function pointsOfTried(database: LedgerDb, runId: string): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ id: string; points: string }>`
@@ -124,7 +132,7 @@ export async function pointsOfTried(database: LedgerDb, runId: string): Promise<
 export async function pointsSentSince(
   database: LedgerDb,
   runId: string,
-  { startedAt, pointsBefore }: { readonly startedAt: Date; readonly pointsBefore: ReadonlyMap<string, number> },
+  { startedAt, pointsBefore }: EarlierPoints,
 ): Promise<number> {
   const earlier = rowsFrom([...pointsBefore], {
     id: ['bigint', ([id]) => id],

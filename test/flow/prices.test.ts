@@ -45,6 +45,30 @@ anyWarehouse('prices', (open) => {
     expect(await select(scene.warehouse, runs)).toEqual(syncs.map(({ sync, points }) => ({ sync, points })));
   });
 
+  it('that a later sync of the log shows are also those of the summary of a continued run', async () => {
+    const stop = new AbortController();
+    const scene = await sceneIn(await open(), {
+      respond: (call) => {
+        if ((call.body as { readonly group?: string } | null)?.group === '1003') stop.abort();
+        return respond(call);
+      },
+      ...SEVEN,
+    });
+    const config = `${groups(NAMES)}  costs: { endpoint: token.requests, after: [groups] }\n`;
+    await scene.sync(config, { signal: stop.signal });
+    const before = charged(scene);
+    scene.clock.advance(60_000);
+
+    const { syncs } = await scene.sync(config);
+
+    const after = charged(scene);
+    expect([before, after]).toEqual([21, 35]);
+    expect(syncs[0]).toMatchObject({ continued: true, points: 56, pointsNow: 35 });
+    expect(await select(scene.warehouse, "select points::int from sluice.sync_runs where sync = 'groups'")).toEqual([
+      { points: 56 },
+    ]);
+  });
+
   it('that the log teaches replace the guess in the next run’s quote, and the quote holds', async () => {
     const scene = await sceneIn(await open(), { respond, ...SEVEN });
     const first = only(await scene.sync(groups(NAMES)));

@@ -2,7 +2,7 @@
 import { lowerBoundsOf } from '../../ledger/coverage.ts';
 import { recordFullAnswersWithFailedParts } from '../../ledger/failures/full-answers-with-failed-parts.ts';
 import { lostAnswersOf } from '../../ledger/failures/lost-answers.ts';
-import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
+import { type EarlierPoints, pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { readRunCounters, readReliedItems } from '../../ledger/run-counters.ts';
 import { endRun } from '../../ledger/runs.ts';
@@ -28,14 +28,11 @@ import { isPartOfSync } from '../prepare/plan-hash.ts';
 import { moveWatermarks, removeReadSlices } from './move-watermarks.ts';
 import type { MissingSpools } from '../../recovery/spool/find-spools.ts';
 
-export interface ConcludeInput extends FinishedRun {
-  readonly startedAt: Date;
+export interface ConcludeInput extends FinishedRun, EarlierPoints {
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools | undefined;
-  /** The points of requests that earlier invocations sent, by id. */
-  readonly pointsBefore: ReadonlyMap<string, number>;
   /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
   readonly checks: readonly CheckResult[];

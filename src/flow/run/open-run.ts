@@ -5,7 +5,7 @@ import { readPrices } from '../../control/budget/read-price-book.ts';
 import { abandonedAnswerNotice } from '../../recovery/reconcile/settle-lost-answers.ts';
 import { abandonMissing, type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
 import { ingestSpooled } from '../../recovery/spool/spool.ts';
-import { pointsOfTried } from '../../ledger/log-costs.ts';
+import { type EarlierPoints, pointsOfTried } from '../../ledger/log-costs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { redactedBody } from '../erasure/late-answer.ts';
@@ -17,13 +17,10 @@ import { shareRun } from './share-run.ts';
 import type { SyncLease } from './sync-lease.ts';
 import type { SyncRun } from './sync-run.ts';
 
-export interface OpenedRun extends PreparedRun {
-  readonly startedAt: Date;
+export interface OpenedRun extends PreparedRun, EarlierPoints {
   readonly segment: OpenSegment;
   /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
-  /** The points of requests that earlier invocations sent and this one may send again, by id. */
-  readonly pointsBefore: ReadonlyMap<string, number>;
 }
 
 export interface RunStart {
@@ -59,7 +56,7 @@ export async function recoverPaidAnswers(
 /** Continues the open run of the sync, or plans a new one, and settles what a dead process left in flight. */
 export async function openRun(
   invocation: Invocation,
-  { definition, options, budget, rowCounter, share, spans, expected }: SyncRun,
+  { definition, options, budget, rowCounter, onContinued, share, spans, expected }: SyncRun,
   { startedAt, held: { lease, signal }, missing }: RunStart,
 ): Promise<OpenedRun> {
   const { warehouse, config, effects } = invocation;
@@ -102,6 +99,7 @@ export async function openRun(
   const pointsBefore = run.continued
     ? await retryTransient(() => pointsOfTried(warehouse, run.id), effects)
     : new Map<string, number>();
+  if (run.continued) onContinued?.(run.id, { startedAt, pointsBefore });
   return { ...prepared, startedAt, segment, lost, pointsBefore };
 }
 

@@ -2,6 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { SpendingCap } from '../../control/budget/spending-cap.ts';
+import type { EarlierPoints } from '../../ledger/log-costs.ts';
 import type { SavedPlan } from '../../plan/saved/saved-plan.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
 import type { ExpectedPlan } from '../saved-plan/expected-plan.ts';
@@ -39,6 +40,8 @@ export interface SyncRun {
   readonly budget: MeteredBudget;
   readonly rowCounter: RowCounter;
   readonly onStop?: (stop: RunStop) => void;
+  /** Called for a continued run, with what its requests had cost when this process began with it. */
+  readonly onContinued?: (runId: string, earlier: EarlierPoints) => void;
   /** The saved plan that the run must have; absent, any plan is made. */
   readonly expected?: ExpectedPlan | undefined;
   /** Lets other workers take part in a large run; absent, this process executes it alone. */
