@@ -6,9 +6,9 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
 /**
- * Returns the summaries with the points that the log shows for their runs; `continued` has what the requests of continued ones had
- * cost before this invocation. They are unchanged if no sync of the invocation
- * read the log, or if the database no longer answers: a finished invocation must not fail for a figure.
+ * Returns the summaries with the points that the log shows for their runs. `continued` has what the requests of continued
+ * runs had cost before this invocation. The summaries are unchanged if no sync of the invocation read the log, or if the
+ * database no longer answers: a finished invocation must not fail for a figure.
  */
 export async function chargedSummaries(
   warehouse: Warehouse,
