@@ -162,9 +162,20 @@ async function* readEvents(
   await sql`close candidate_events`.execute(db);
 }
 
+/** SQL condition that others beside the row of a pair `p` were matched in order, so the row may be of one of them. */
+function isBesideInOrder(database: ReconcileDb, identifiers: LogIdentifiers): RawBuilder<boolean> {
+  const { log, requests, matches } = reconcileTables(database);
+  const near = sql`${toleranceMs(identifiers)}::float8 * interval '1 millisecond'`;
+  return sql<boolean>`exists (
+    select from ${log} c join ${log} l on l.started_at between c.started_at - ${near} and c.started_at + ${near}
+    join ${matches} o on o.log_id = l.id and o.match_kind = 'in_order' and o.request_id <> p.request_id
+    join ${requests} r on r.id = o.request_id
+    where c.id = p.log_id and r.endpoint = (select q.endpoint from ${requests} q where q.id = p.request_id))`;
+}
+
 /**
  * Writes the changes of matches; those that no longer hold are removed. The only request that is left beside others that
- * were matched in order is matched in order too: the row may be of one of them.
+ * were matched in order is matched in order too.
  */
 async function writeChanges(
   database: ReconcileDb,
@@ -172,13 +183,7 @@ async function writeChanges(
   changes: readonly MatchChange[],
   now: Date,
 ): Promise<void> {
-  const { log, requests, matches } = reconcileTables(database);
-  const near = sql`${toleranceMs(identifiers)}::float8 * interval '1 millisecond'`;
-  const isBesideInOrder = sql`exists (
-    select from ${log} c join ${log} l on l.started_at between c.started_at - ${near} and c.started_at + ${near}
-    join ${matches} o on o.log_id = l.id and o.match_kind = 'in_order' and o.request_id <> p.request_id
-    join ${requests} r on r.id = o.request_id
-    where c.id = p.log_id and r.endpoint = (select q.endpoint from ${requests} q where q.id = p.request_id))`;
+  const { matches } = reconcileTables(database);
   const { gone = [], held = [] } = Object.groupBy(changes, ({ after }) => (after === null ? 'gone' : 'held'));
   if (gone.length > 0)
     await sql`
@@ -187,7 +192,7 @@ async function writeChanges(
   if (held.length > 0)
     await sql`
       insert into ${matches} (request_id, log_id, match_kind, matched_at)
-      select request_id, log_id, case when match_kind = 'only_candidate' and ${isBesideInOrder} then 'in_order' else match_kind end,
+      select request_id, log_id, case when match_kind = 'only_candidate' and ${isBesideInOrder(database, identifiers)} then 'in_order' else match_kind end,
         ${instant(now)}
       from ${pairsOf(held)} p order by request_id, log_id
       on conflict (request_id, log_id) do update set match_kind = excluded.match_kind, matched_at = excluded.matched_at`.execute(
