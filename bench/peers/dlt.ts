@@ -27,7 +27,7 @@ export async function dlt({ tuned }: DltOptions): Promise<Peer> {
       const values = Array.from({ length: workload.answers }, (_, at) => workload.input(at));
       await writeFile(inputs, `${values.join('\n')}\n`);
       const isUrn = workload.field === 'urn';
-      const placeholder = '{resources.inputs.value}';
+      const eachInput = '{resources.inputs.value}';
       const inObjects = workload.key.filter((it) => it.startsWith('urn_'));
       const job = {
         url: serviceUrl,
@@ -36,7 +36,7 @@ export async function dlt({ tuned }: DltOptions): Promise<Peer> {
         prefix: isUrn ? 'activity:' : '',
         body: {
           ...workload.request,
-          [workload.field]: isUrn ? { type: 'activity', value: placeholder } : placeholder,
+          [workload.field]: isUrn ? { type: 'activity', value: eachInput } : eachInput,
         },
         key: inObjects.length > 0 ? inObjects.map((it) => `${it}_key`) : workload.key,
         flat_key: Object.fromEntries(inObjects.map((it) => [`${it}_key`, it.split('_')])),

@@ -9,7 +9,7 @@ export interface Option {
   /** A `flag` is on or off, a `number` is an integer, a `day` is YYYY-MM-DD, and `text` is any other value. */
   readonly type: 'flag' | 'text' | 'number' | 'day';
   readonly about: string;
-  /** The placeholder of the value in the help, such as FILE. */
+  /** The name of the value in the help, such as FILE. */
   readonly value?: string;
   /** The least number allowed. */
   readonly min?: number;
@@ -18,7 +18,7 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** An option that is on or off. */
 export const flag = (about: string) => ({ type: 'flag', about }) as const;
-/** An option with a text. `value` is the placeholder of the value in the help, such as FILE. */
+/** An option with a text. `value` is the name of the value in the help, such as FILE. */
 export const text = (value: string, about: string) => ({ type: 'text', value, about }) as const;
 /** An option with an integer, which is at least `min`. */
 export const number = (value: string, about: string, bounds: { readonly min?: number } = {}) =>

@@ -12,7 +12,7 @@ const GENERATED = ['reliability'];
 const NOT_YET = GENERATED.map((name) => `docs/${name}.md`);
 
 const pages = [
-  ...(await inFolder('.')).filter((path) => path !== './CHANGELOG.md'),
+  ...(await inFolder('.')),
   ...(await inFolder('.github')),
   ...(await inFolder('docs')).filter((path) => !NOT_YET.includes(path)),
   ...(await inFolder('docs/decisions')),

@@ -1,4 +1,4 @@
-/** A value that is never shown: every conversion to text gives a placeholder. */
+/** A value that is never shown: every conversion to text gives the same mask. */
 import { inspect } from 'node:util';
 
 export class Secret {
