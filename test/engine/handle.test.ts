@@ -4,7 +4,7 @@ import { endedBy } from '../../src/cli/engine.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import { acquireLease, releaseLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import { makeDue } from './due.ts';
 import { addJobs, CONFIG, followed, work } from './one-worker.ts';
 import { disturbedAt } from '../flow/crash.ts';
@@ -12,8 +12,7 @@ import { withStatementSpy } from '../flow/statement-spy.ts';
 import { select } from '../flow/rows.ts';
 import { type Scene, sceneIn } from '../flow/scene.ts';
 
-const open = embeddedWarehouses();
-const openPostgres = postgresWarehouses();
+const open = postgresWarehouses();
 /** A warehouse in which the queues are. */
 const withJobs = async (opened = open()): Promise<Scene['warehouse']> => addJobs(await opened);
 const child = [{ queue: 'sync', data: syncJob('members') }];
@@ -83,7 +82,7 @@ describe('a run that ended before its worker could say so is not run again', () 
 });
 
 it('a job that another process kept waiting is done when the run of that process ends', async () => {
-  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const scene = await sceneIn(await withJobs(open()), {});
   const lease = await acquireLease(operationsOf(scene.warehouse), 'sync:groups', 'another', false);
   await select(
     scene.warehouse,
@@ -101,7 +100,7 @@ it('a job that another process kept waiting is done when the run of that process
 });
 
 it('a job waits for a parent that a plain sync of another process runs', async () => {
-  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const scene = await sceneIn(await withJobs(open()), {});
   const lease = await acquireLease(operationsOf(scene.warehouse), 'sync:groups', 'another', false);
   const first = await work(scene, syncJob('members'));
   expect(first.events).toMatchObject([
@@ -123,7 +122,7 @@ it('a job waits for a parent that a plain sync of another process runs', async (
 });
 
 it('a job waits for a parent whose schedule is due, while a scheduler lives that will fire it', async () => {
-  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const scene = await sceneIn(await withJobs(open()), {});
   await makeDue(scene.warehouse, { syncs: [{ name: 'groups', schedule: { cron: '0 3 * * *', timezone: 'UTC' } }] });
   const ops = operationsOf(scene.warehouse);
   const scheduler = await acquireLease(ops, 'role:schedule:host/1', 'role:schedule:host/1', false);
@@ -135,7 +134,7 @@ it('a job waits for a parent whose schedule is due, while a scheduler lives that
 });
 
 it('a job that waits for its parent is done when another process runs the sync after the parent, not before', async () => {
-  const scene = await sceneIn(await withJobs(openPostgres()), {});
+  const scene = await sceneIn(await withJobs(open()), {});
   const ops = operationsOf(scene.warehouse);
   await scene.sync(CONFIG, { names: ['members'] });
   let lease = await acquireLease(ops, 'sync:groups', 'another', false);

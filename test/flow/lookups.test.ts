@@ -3,13 +3,11 @@ import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { PLANNED_ONCE } from '../../src/warehouse/sql/compile-once.ts';
-import { IS_LONG } from '../support/long.ts';
-import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import { withStatementSpy } from './statement-spy.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
-const open = embeddedWarehouses();
-const openServer = postgresWarehouses();
+const open = postgresWarehouses();
 
 /** Runs of so many requests, of posts or of groups; nothing is there for anyone. */
 async function runsOf(warehouse: Warehouse, endpoint: string, requests: number, inFlight: number) {
@@ -48,7 +46,7 @@ it('an answer of a large run reads no more of the ledger than an answer of a sma
 });
 
 it('the first calls of a first run find their requests by key, before the server analyzed the plan', async () => {
-  const warehouse = await openServer();
+  const warehouse = await open();
   const stop = new AbortController();
   const plans: string[] = [];
   const listening = withStatementSpy(warehouse, {
@@ -85,10 +83,9 @@ async function anEarlierRun({ db }: Warehouse): Promise<void> {
   await sql`analyze sluice_ops.requests, sluice_ops.answers`.execute(db);
 }
 
-/** Both kinds plan by the same code, so the embedded one is of the long form. */
-describe.each([openServer, ...(IS_LONG ? [open] : [])])('what moves requests on', (openAny) => {
+describe('what moves requests on', () => {
   it('compares none with all others', async () => {
-    const warehouse = await openAny();
+    const warehouse = await open();
     await anEarlierRun(warehouse);
     const { run } = await runsOf(warehouse, 'pronet.group', 600, 256);
     const plans: string[] = [];
@@ -104,7 +101,7 @@ describe.each([openServer, ...(IS_LONG ? [open] : [])])('what moves requests on'
   });
 
   it('learns prices without reading all requests', async () => {
-    const warehouse = await openAny();
+    const warehouse = await open();
     await anEarlierRun(warehouse);
     const plans: string[] = [];
     const listening = withStatementSpy(warehouse, {
@@ -120,7 +117,7 @@ describe.each([openServer, ...(IS_LONG ? [open] : [])])('what moves requests on'
   });
 
   it('looks up stored answers by the index', async () => {
-    const warehouse = await openAny();
+    const warehouse = await open();
     await anEarlierRun(warehouse);
     const scene = await sceneIn(warehouse, { respond: () => ({ body: [] }) });
     const plans: string[] = [];
@@ -142,7 +139,7 @@ syncs: { many: { endpoint: pronet.group, max_age: 1d, for_each: { group: ${JSON.
 describe('the server keeps the plans of statements for each answer', () => {
   /** The generic plans of kept statements at their first use, in a run of so many requests after earlier small runs. */
   async function keptPlans(requests: number, earlier = 0): Promise<string[]> {
-    const warehouse = await openServer();
+    const warehouse = await open();
     if (earlier > 0) {
       const small = await runsOf(warehouse, 'pronet.group', earlier, 8);
       await small.run();

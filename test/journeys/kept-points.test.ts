@@ -1,7 +1,7 @@
 /** `budget.keep` holds from the first paid request on: no balance, no purchase. */
 import { describe, expect, it } from 'vitest';
 import { only } from '../flow/scene.ts';
-import { anyWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
+import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
 
 const ONE: PricedOptions['price'] = () => 1;
@@ -20,7 +20,7 @@ anyWarehouse('budget.keep', (open) => {
 });
 
 describe('budget.keep', () => {
-  const open = embeddedWarehouses();
+  const open = postgresWarehouses();
 
   it.each([
     {

@@ -11,7 +11,7 @@ import { door } from '../control/limiter-calls.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
-import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import {
   type LoggedRow,
   type PricedOptions,
@@ -36,7 +36,7 @@ const holding = (first: number, last: number): NonNullable<PricedOptions['onCall
 };
 
 describe('points', () => {
-  const open = embeddedWarehouses();
+  const open = postgresWarehouses();
 
   it('are true in the summary, in costs and in the ledger, quoted against true', async () => {
     const service = await pricedService({ price: TEN });
@@ -450,7 +450,8 @@ describe('points of several processes on one warehouse', () => {
     const service = await pricedService({
       price: TEN,
       onCall: async (nth) => {
-        if (nth === 3) await spend(service, warehouse, { syncs: others, inFlight: 1 });
+        // The call that waits holds one of the token’s slots.
+        if (nth === 3) await spend(service, warehouse, { syncs: others, inFlight: 2 });
       },
     });
 

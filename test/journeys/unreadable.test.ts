@@ -1,13 +1,13 @@
 /** Answers that could not be read: requested again twice by later runs, never taken for complete, and listed until they are read. */
 import { describe, expect, it } from 'vitest';
-import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { deletedRows } from '../../src/flow/replay/deleted-rows.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { planSync } from '../../src/flow/prepare/plan-sync.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
-import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
+import { dyingAt, expireLeases, expireSlots, STEP } from '../flow/crash.ts';
 import { BUSY, days, inTable, inWorld } from '../flow/filings.ts';
 import { select } from '../flow/rows.ts';
 import { configOf, only, type Scene, sceneIn, service, type SyncMore } from '../flow/scene.ts';
@@ -49,11 +49,10 @@ const share = async (scene: Scene): Promise<unknown> =>
 
 describe('an answer that cannot be read', () => {
   const open = postgresWarehouses();
-  const openEmbedded = embeddedWarehouses();
 
   it('to a complete window is named with exit 4, and the next run requests exactly that and gets everything', async () => {
     const service = cutting(({ number }) => number === 1);
-    const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond: service.respond });
+    const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
     const yaml = filings('max_age: 30d');
 
     const first = await once(scene, yaml);
@@ -105,7 +104,7 @@ describe('an answer that cannot be read', () => {
       scene.clock.advance(1);
       return service.respond(request);
     };
-    const scene: Scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const scene: Scene = await sceneIn(await open(), { size: BUSY, respond });
     const sync = filings('max_age: 30d');
     const yaml = `${sync}${sync.slice(sync.indexOf('  filings:')).replace('filings:', 'others:')}`;
 
@@ -147,7 +146,7 @@ describe('an answer that cannot be read', () => {
       scene.clock.advance(1);
       return service.respond(request);
     };
-    const scene: Scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const scene: Scene = await sceneIn(await open(), { size: BUSY, respond });
     const yaml = `${sync}${sync.slice(sync.indexOf('  filings:')).replace('filings:', 'others:')}`;
 
     for (const exitCode of [4, 0]) {
@@ -241,7 +240,7 @@ describe('an answer that cannot be read', () => {
 
   it('is requested again after one that could be read, twice and no more', async () => {
     const service_ = cutting(() => true);
-    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const scene = await sceneIn(await open(), { respond: service_.respond });
     const yaml = `${service()}
 syncs:
   users: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 3d }
@@ -263,7 +262,7 @@ syncs:
   });
 
   it('is not failing while its max_age holds fewer than three of them', async () => {
-    const scene = await sceneIn(await openEmbedded(), { respond: cutting(() => true).respond });
+    const scene = await sceneIn(await open(), { respond: cutting(() => true).respond });
     const yaml = `${service()}
 syncs:
   users: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 3d }
@@ -323,7 +322,7 @@ syncs:
         cut.set(half, body);
         return true;
       });
-      const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond: service.respond });
+      const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
       expect(await once(scene, LARGE)).toMatchObject({ exitCode: 4, unreadable: 2 });
       expect(bodies(scene)).toEqual(expect.arrayContaining([...cut.values()]));
       const narrowed = LARGE.replace(/window: .*/, `window: ${narrow}`);
@@ -409,7 +408,7 @@ syncs:
     ['{"name":"Too Many Requests","url":"https://status.example/"}', 200],
   ])('of people (%s, %s) is requested again, and serves no other sync', async (body, status) => {
     let calls = 0;
-    const scene = await sceneIn(await openEmbedded(), {
+    const scene = await sceneIn(await open(), {
       respond: () => ((calls += 1) <= 1 ? { status, body } : undefined),
     });
     const yaml = (name: string): string => `${service()}
@@ -432,7 +431,7 @@ syncs:
   it('because it is an envelope with a field of an item leaves its window unread, and the next run requests it', async () => {
     const envelope = { items: [{ accession_number: 'x', file_name: 'y' }], total: 1 };
     const respond = ({ number }: RespondRequest) => (number === 1 ? { body: envelope } : undefined);
-    const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond });
+    const scene = await sceneIn(await open(), { size: BUSY, respond });
     const yaml = filings('max_age: 30d');
 
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1 });
@@ -446,7 +445,7 @@ syncs:
   it('because it is an error with a title leaves the stored page as it is', async () => {
     let isDown = false;
     const error: Responded = { body: { title: 'Bad Gateway', status: 502, detail: 'not now' } };
-    const scene = await sceneIn(await openEmbedded(), { respond: () => (isDown ? error : undefined) });
+    const scene = await sceneIn(await open(), { respond: () => (isDown ? error : undefined) });
     const yaml = `${service()}
 syncs:
   pages: { endpoint: webparser.parse, request: { url: "https://site-1.example/" }, max_age: 7d }
@@ -479,7 +478,7 @@ syncs:
 
   it('is requested again although an older answer to the same request is fresh', async () => {
     const service_ = cutting(() => false);
-    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const scene = await sceneIn(await open(), { respond: service_.respond });
     const yaml = `${service()}
 syncs:
   users: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 7d }
@@ -509,7 +508,7 @@ syncs:
 
   it('about an entity is requested again under the same name, twice and no more', async () => {
     const respond = cutting(({ text }) => text.includes('two')).respond;
-    const scene = await sceneIn(await openEmbedded(), { respond });
+    const scene = await sceneIn(await open(), { respond });
     const yaml = `${service()}
 syncs:
   users: { endpoint: microblog.user, for_each: { user: [one, two, three] }, max_age: 7d }
@@ -546,6 +545,7 @@ syncs:
       const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
       const others = filings('max_age: 30d').replace('filings:', 'others:');
       await expect(scene.sync(others, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+      await expireSlots(scene.warehouse);
       return scene;
     };
 
@@ -626,7 +626,7 @@ syncs:
 
   it('of a backfill of the log stays a gap after walks that start later, until a backfill of the day reads it', async () => {
     const service_ = cutting(() => false);
-    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const scene = await sceneIn(await open(), { respond: service_.respond });
     const users = `${service()}
 syncs:
   users: { endpoint: microblog.user, for_each: { user: [one, two] }, accept: { rejects: 100% } }

@@ -25,8 +25,9 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
 };
 
-/** Reads the current settings, one row for each. */
-export const SETTINGS_QUERY = 'select name, setting from pg_settings where lower(name) = any($1)';
+/** Reads the current settings that the server knows, one row for each. `pg_settings` would compute all others too. */
+export const SETTINGS_QUERY = `select name, setting
+  from unnest($1::text[]) as name, current_setting(name, true) as setting where setting is not null`;
 
 /** The parameter of `SETTINGS_QUERY`: the settings above, and others whose existence matters. */
 export const settingNames = (...others: string[]): string[] => [
