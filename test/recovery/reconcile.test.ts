@@ -371,6 +371,12 @@ function further(open: Open): void {
     await it.reconcile();
 
     expect(await it.requests()).toEqual([{ id: request.id, charged: 9, points: 9 }]);
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'paid_and_lost', points: 9 }]);
+
+    await select(it.warehouse, `update sluice.fact_request_costs set is_paid = false where id = '${row}' returning 1`);
+    await it.reconcile();
+
+    expect(await it.lostAnswers()).toEqual([{ verdict: 'not_charged', points: 0 }]);
   });
 
   it('keeps what it charged for a lost attempt if the row ends without an identifier', async () => {

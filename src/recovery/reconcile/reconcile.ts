@@ -9,7 +9,7 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
 import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/failures/lost-answers.ts';
-import { assessLosses } from './assess-losses.ts';
+import { assessLosses, followCharges } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import {
   type ReconcileDb,
@@ -64,6 +64,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
       : { over: true as const, since: since ?? new Date(0), limit: MOST_ASSESSED };
     const judged = await assessLosses(database, await readLostAnswers(ops, which), identifiers);
     await settleLostAnswers(ops, judged, now);
+    await followCharges(database, since, now);
     await settlePoints(
       ops,
       judged.flatMap(({ requestId, points }) => {
