@@ -8,7 +8,7 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
-import { disturbedAt, dyingAt, expireLeases, STEP } from './crash.ts';
+import { disturbedAt, dyingAt, expireLeases, expireSlots, STEP } from './crash.ts';
 import { until } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
 import { sentAgain, only, type Scene, sceneIn, service } from './scene.ts';
@@ -191,6 +191,7 @@ it('a shared run has one worker for a chunk, and a worker that wakes up late loa
       .set({ expires_at: '2000-01-01T00:00:00Z' })
       .where('name', 'like', 'chunk:%')
       .execute();
+    await expireSlots(scene.warehouse);
     other.end = await work(orders[0]);
   });
 
