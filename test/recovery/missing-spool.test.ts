@@ -10,7 +10,7 @@ import { openSpool, type Spool } from '../../src/recovery/spool/files.ts';
 import { findableSpools } from '../../src/recovery/spool/find-spools.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { spoolFiles } from '../support/spool-files.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse } from '../support/warehouse.ts';
 import { shared } from '../flow/chunks.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
@@ -66,7 +66,7 @@ async function spooled(scene: Scene, spool: Spool) {
   return { files, first: bought(scene) };
 }
 
-eachWarehouse('a spool of the ledger', (open) => {
+anyWarehouse('a spool of the ledger', (open) => {
   const spoolsOf = (scene: Scene) =>
     select<{ spools: { id: string; host: string; folder: string }[] }>(
       scene.warehouse,

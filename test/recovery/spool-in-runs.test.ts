@@ -8,7 +8,7 @@ import { openSpool, type Spool, type SpoolOptions } from '../../src/recovery/spo
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { spoolFiles } from '../support/spool-files.ts';
-import { eachWarehouse } from '../support/warehouse.ts';
+import { anyWarehouse, eachWarehouse } from '../support/warehouse.ts';
 import { expireLeases, STEP } from '../flow/crash.ts';
 import { failingFrom } from '../flow/failing.ts';
 import { door } from '../control/limiter-calls.ts';
@@ -216,7 +216,7 @@ syncs:
   });
 });
 
-eachWarehouse('what waits on the disk', (open) => {
+anyWarehouse('what waits on the disk', (open) => {
   const waiting = async () => {
     const scene = await sceneIn(await open(), holding());
     const spool = await spoolOf();
