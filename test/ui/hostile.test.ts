@@ -1,12 +1,12 @@
 /** Texts of strangers in every column and in addresses: the pages of the console show them as text and do nothing else. */
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { HOSTILE } from '../report/hostile.ts';
 import { runQuickstart } from '../support/quickstart.ts';
-import { anyWarehouse } from '../support/warehouse.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
 import { ask, linksOf, openConsole, sendForm } from './open-console.ts';
 
 /** Postgres stores neither of them. */
@@ -53,7 +53,9 @@ async function rename({ db, ops }: Warehouse, from: string, to: string): Promise
     await sql`update ${sql.id(ops, name)} set sync = ${to} where sync = ${from}`.execute(db);
 }
 
-anyWarehouse('pages with hostile texts', (openWarehouse) => {
+describe('pages with hostile texts', () => {
+  const openWarehouse = postgresWarehouses();
+
   it('contain no element, attribute or address that a text made', { timeout: 180_000 }, async () => {
     const warehouse = await openWarehouse();
     await runQuickstart(warehouse);
