@@ -1,5 +1,4 @@
 /** Warehouses for scenarios, of both kinds: migrated once, with recording, and copied for each. */
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { Client } from 'pg';
 import { Secret } from '../../src/config/values/secret.ts';
 import { type OpenEffects, openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
+import { copyDatabase } from '../support/copy-database.ts';
 import { copyFolder } from '../support/copy-folder.ts';
 import { installRecording } from './recording.ts';
 
@@ -55,21 +55,22 @@ const NOTHING: Migrated = { postgres: () => Promise.resolve('template0'), embedd
  * templates are copies of migrated warehouses, or migrated here.
  */
 export function warehouseTemplates(server: string, migrated = NOTHING): WarehouseTemplates {
-  const onServer = async (statement: string): Promise<void> => {
+  const onServer = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     const client = new Client({ connectionString: server });
     await client.connect();
     try {
-      await client.query(statement);
+      return await work(client);
     } finally {
       await client.end();
     }
   };
   const database = async (template: string): Promise<ScenarioWarehouse> => {
-    const name = `sluice_test_${randomBytes(8).toString('hex')}`;
-    await onServer(`create database ${name} template ${template} strategy file_copy`);
+    const name = await onServer((client) => copyDatabase(client, template));
     const url = new URL(server);
     url.pathname = `/${name}`;
-    return { kind: 'postgres', url: url.href, drop: () => onServer(`drop database if exists ${name} with (force)`) };
+    const drop = async (): Promise<void> =>
+      void (await onServer((client) => client.query(`drop database if exists ${name} with (force)`)));
+    return { kind: 'postgres', url: url.href, drop };
   };
   const folder = async (): Promise<ScenarioWarehouse & { readonly path: string }> => {
     const path = await mkdtemp(join(tmpdir(), 'sluice-reliability-'));
