@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RunState, SyncSummary } from '../../src/ledger/summary.ts';
 import { EXIT } from '../../src/errors.ts';
+import { quoteSyncs } from '../../src/flow/forecast/quote-syncs.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { readFigures } from '../../src/monitor/figures.ts';
 import { select } from '../flow/rows.ts';
 import { BUSY } from '../flow/filings.ts';
-import { type Scene, SMALL, sceneIn, service } from '../flow/scene.ts';
+import { configOf, type Scene, SMALL, sceneIn, service } from '../flow/scene.ts';
 import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 
 const config = (syncs: string, inFlight = 4): string => `${service({ in_flight: inFlight })}\nsyncs:\n${syncs}`;
@@ -157,6 +158,7 @@ describe('the sync after a limited run', () => {
     const scene = await sceneIn(await open(), { size: { ...SMALL, ...BUSY } });
     const { syncs } = await scene.sync(FILINGS, { limit: 5 });
     expect(ends(syncs)).toEqual([['filings', 'partial', 0]]);
+    expect(syncs[0]?.quote).toMatchObject({ most: 5 });
     expect(scene.arrived()).toHaveLength(5);
     expect(await select(scene.warehouse, 'select * from sluice_ops.marks')).toEqual([]);
     expect(
@@ -170,6 +172,16 @@ describe('the sync after a limited run', () => {
     await other.sync(FILINGS);
     const filings = 'select accession_number, file_name from sluice.sec_filings order by 1, 2';
     expect(await select(scene.warehouse, filings)).toEqual(await select(other.warehouse, filings));
+  });
+
+  it('is quoted at no more requests than it sends, also once the parts of its window are known', async () => {
+    const scene = await sceneIn(await open(), { size: { ...SMALL, ...BUSY } });
+    const config = await configOf(FILINGS, scene.sandbox.url);
+    const quote = async () =>
+      (await quoteSyncs(scene.warehouse, config, [], { refresh: false, limit: 2 }, scene.clock.now()))[0]?.quote;
+    expect(await quote()).toMatchObject({ requests: 1, mostRequests: 2, most: 2 });
+    await scene.sync(FILINGS, { limit: 2 });
+    expect(await quote()).toMatchObject({ requests: 2, mostRequests: 2, most: 2 });
   });
 
   it('does not continue a limited run that was stopped, and the same limit does', async () => {

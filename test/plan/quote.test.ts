@@ -33,13 +33,14 @@ const quoted = (
   return quoteOf(tasks.length, totalsOf(open), prices, mayGrow, pace);
 };
 
-function totalsOf(questions: readonly QuotedQuestion[]): QuestionTotals {
-  const totals = new QuestionTotals();
+function totalsOf(questions: readonly QuotedQuestion[], limit?: number): QuestionTotals {
+  const totals = new QuestionTotals(limit);
   questions.forEach((question) => totals.add(question));
   return totals;
 }
 
-const pointsOf = (questions: readonly QuotedQuestion[], prices: PriceBook) => totalsOf(questions).points(prices);
+const pointsOf = (questions: readonly QuotedQuestion[], prices: PriceBook, limit?: number) =>
+  totalsOf(questions, limit).points(prices);
 
 const answered = (returned: number, price: Price, asked?: number): PriceSample => ({
   asked,
@@ -160,6 +161,24 @@ describe('the quote of a question that may be requested in parts', () => {
       ]),
     });
     expect(pointsOf([raised], guessed({ points: 1, per: 10 }))).toMatchObject({ most: 1 + 3 * 4 });
+  });
+
+  it('counts no more requests than a sample may send, the most expensive ones first', () => {
+    const raised = question({
+      most: new Map([
+        [10, 1],
+        [40, 3],
+      ]),
+      usual: [10, 10, 40],
+    });
+    const totals = totalsOf([question({ open: [{ count: 10 }, { count: 10 }, { count: 10 }] }), raised], 2);
+    expect(quoteOf(2, totals, guessed({ points: 1, per: 10 }), false, PACE)).toMatchObject({
+      requests: 2,
+      mostRequests: 2,
+      most: 8,
+      high: 5,
+    });
+    expect(pointsOf([question()], PER_REQUEST, 3)).toMatchObject({ low: 2, high: 6, most: 6 });
   });
 });
 

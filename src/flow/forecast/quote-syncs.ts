@@ -104,7 +104,7 @@ async function quoteSync(
   const prices = await readPrices(warehouse, config, definition);
   const ops = operationsOf(warehouse);
   const forecast = await openForecast(ops, definition, now);
-  const totals = new QuestionTotals();
+  const totals = new QuestionTotals(options.limit);
   const planned = new PlannedRequests(definition);
   let [requests, notSent, covered] = [0, 0, 0];
   for await (const part of parts(ops)) {

@@ -122,7 +122,8 @@ export async function prepareRun(
   // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const isAlone = isWalk || definition.inFlight !== undefined;
-  const recording = { definition, plan, prices, now, chunkSize: isAlone ? undefined : chunkSize, expected };
+  const { limit } = options;
+  const recording = { definition, plan, prices, now, limit, chunkSize: isAlone ? undefined : chunkSize, expected };
   const spools = ownSpool ? [ownSpool] : [];
   // A commit with a lost connection may have succeeded, so this outlives the attempt.
   let recorded: RecordedPlan | undefined;

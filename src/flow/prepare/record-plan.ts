@@ -30,6 +30,8 @@ export interface RecordPlanOptions {
   readonly plan: SyncPlan;
   readonly prices: PriceBook;
   readonly now: Date;
+  /** Most requests that the run sends; absent, there is no limit. */
+  readonly limit: number | undefined;
   /** Most requests of a chunk; absent, the run has no chunks. */
   readonly chunkSize: number | undefined;
   /** The saved plan that the run must have; absent, any plan is recorded. */
@@ -43,12 +45,12 @@ export interface RecordPlanOptions {
 export async function recordPlan(
   ops: Ops,
   run: Run,
-  { definition, plan, prices, now, chunkSize, expected }: RecordPlanOptions,
+  { definition, plan, prices, now, limit, chunkSize, expected }: RecordPlanOptions,
 ): Promise<RecordedPlan> {
   // A part without requests to record sends no statement, and all of a million inputs may be in such parts.
   await allowSilence(ops);
   const forecast = await openForecast(ops, definition, now);
-  const totals = new QuestionTotals();
+  const totals = new QuestionTotals(limit);
   const compare = expected && (await openComparison(ops, definition, now, expected));
   const chunks = chunkSize === undefined ? undefined : new ChunkPlan(chunkSize);
   const reliedInputs: RequestBody[] = [];

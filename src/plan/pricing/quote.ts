@@ -85,10 +85,10 @@ export interface QuotedQuestion {
 export class QuestionTotals {
   /** Questions that need requests. */
   questions = 0;
-  /** Known first requests to send. */
-  openRequests = 0;
-  /** The most requests that may be sent. */
-  mostRequests = 0;
+  /** The run sends at most this many requests, with the parts of full answers. */
+  readonly #limit: number;
+  #openRequests = 0;
+  #mostRequests = 0;
   /** The most requests by their `count`. */
   readonly #most = new Map<number | undefined, number>();
   /** Requests of questions that ran before or cannot be split. */
@@ -97,12 +97,26 @@ export class QuestionTotals {
   readonly #unknown = new Map<number | undefined, number>();
   readonly #unknownMost = new Map<number | undefined, number>();
 
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#limit = limit;
+  }
+
+  /** Known first requests to send. */
+  get openRequests(): number {
+    return Math.min(this.#openRequests, this.#limit);
+  }
+
+  /** The most requests that may be sent. */
+  get mostRequests(): number {
+    return Math.min(this.#mostRequests, this.#limit);
+  }
+
   add({ open, most, usual }: QuotedQuestion): void {
     const counts = open.map(countOf);
     const isUnknown = usual === undefined && most !== undefined && requestsOf(most) > open.length;
     this.questions += 1;
-    this.openRequests += open.length;
-    this.mostRequests += most ? requestsOf(most) : open.length;
+    this.#openRequests += open.length;
+    this.#mostRequests += most ? requestsOf(most) : open.length;
     for (const count of usual ?? counts) increase(isUnknown ? this.#unknown : this.#known, count, 1);
     for (const [count, number] of most ?? counts.map((count) => [count, 1] as const)) {
       increase(this.#most, count, number);
@@ -117,13 +131,28 @@ export class QuestionTotals {
   points(prices: PriceBook): PointsQuote {
     const pointsOf = (requests: Counts): number =>
       [...requests].reduce((sum, [count, number]) => sum + number * maxPointsOf(prices, count), 0);
-    const known = pointsQuoteOf(this.#known, prices);
-    const unknown = pointsQuoteOf(this.#unknown, prices);
-    const most = pointsOf(this.#most);
-    const high = Math.min(most, known.high + pointsOf(this.#unknownMost));
+    const knownCounts = largest(this.#known, this.#limit);
+    const left = this.#limit - [...knownCounts.values()].reduce((sum, number) => sum + number, 0);
+    const known = pointsQuoteOf(knownCounts, prices);
+    const unknown = pointsQuoteOf(largest(this.#unknown, left), prices);
+    const most = pointsOf(largest(this.#most, this.#limit));
+    const high = Math.min(most, known.high + pointsOf(largest(this.#unknownMost, left)));
     const likely = Math.min(high, known.likely + unknown.likely);
     return { ...known, low: Math.min(likely, known.low + unknown.low), likely, high, most };
   }
+}
+
+/** At most `limit` of the requests: those with the largest `count`, because the most expensive ones may be sent first. */
+function largest(requests: Counts, limit: number): Counts {
+  let left = limit;
+  const sorted = [...requests].toSorted(([a = 0], [b = 0]) => b - a);
+  return new Map(
+    sorted.map(([count, number]) => {
+      const taken = Math.min(number, left);
+      left -= taken;
+      return [count, taken];
+    }),
+  );
 }
 
 function increase(counts: Map<number | undefined, number>, count: number | undefined, by: number): void {
