@@ -1,6 +1,7 @@
 /** Reserved points: never more than the limits allow, and no limit is reached while calls in flight may release some. */
 import { describe, expect, it } from 'vitest';
 import { admitRequest } from '../../src/flow/request/admission.ts';
+import { limitReached } from '../../src/flow/request/end.ts';
 import type { Slot } from '../../src/control/limiter/slot.ts';
 import { type Reservation, openReservations, type Reservations } from '../../src/control/budget/reservations.ts';
 import {
@@ -126,6 +127,23 @@ describe('a budget', () => {
     await three.add(-2);
     expect(await budget.check(2)).toBeUndefined();
     expect(await budget.reserve(2)).toHaveProperty('add');
+  });
+
+  it('allows the last points although the sums of mean prices are inexact', async () => {
+    const mean = 13 / 3;
+    const budget = limit(366);
+    // Each call counts with the most it can cost, then with the mean price, and four calls later with its charge.
+    for (let call = 0; call < 64; call += 1)
+      for (const points of [call < 60 ? 6 : 0, call < 60 ? mean - 6 : 0, call < 4 ? 0 : 6 - mean])
+        await budget.add(points);
+    const nearly = await budget.check(7);
+    expect(nearly?.spent).not.toBe(360);
+    expect(await budget.reserve(6)).toHaveProperty('add');
+    expect(await budget.check(1)).toMatchObject({ spent: expect.closeTo(366) });
+    if (!nearly) throw new Error('the limit does not hold');
+    expect(limitReached({ ...nearly, needed: 7 })).toMatchObject({
+      because: 'the budget is 366 points, 360 are spent or reserved, and the next request can cost 7',
+    });
   });
 
   it('of two guards allows what both do, and takes from neither otherwise', async () => {

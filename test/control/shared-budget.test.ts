@@ -111,6 +111,16 @@ eachWarehouse('a shared limit', (open, kind) => {
     await reserved(later, 6);
   });
 
+  it('allows the last points although the sums of mean prices are inexact', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    const guard = guardOf(warehouse, limits(10));
+    const four = await reserved(guard, 4);
+    await four.add(1e-9);
+    await reserved(guard, 6);
+    expect(await guard.check(1)).toMatchObject({ what: 'the day', points: 10 });
+  });
+
   it('leaves each run its part of the rest, which is compared with the limits of one process', async () => {
     const warehouse = await open();
     await entered(warehouse);

@@ -50,8 +50,12 @@ export interface BalanceLimit {
   readonly lower: (points: number, outstanding: number) => Promise<void>;
 }
 
+/** The mean of prices is a fraction, so sums of points are inexact by less than this. */
+export const POINTS_ERROR = 1e-6;
+
 /** Whether a limit allows this many more points. No points are allowed even beyond it. */
-export const allows = (limit: Limit, points: number): boolean => points <= 0 || limit.spent + points <= limit.points;
+export const allows = (limit: Limit, points: number): boolean =>
+  points <= 0 || limit.spent + points <= limit.points + POINTS_ERROR;
 
 /** What a limit leaves for each run that may spend from it. */
 export const leftForEach = ({ points, spent, runs = 1 }: Limit): number => Math.min(points, points - spent) / runs;

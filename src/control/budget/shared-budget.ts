@@ -6,7 +6,14 @@ import { sql } from 'kysely';
 import { batched } from '../../async/batcher.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { allows, type BudgetReservation, type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
+import {
+  allows,
+  type BudgetReservation,
+  type Limit,
+  type MeteredBudget,
+  POINTS_ERROR,
+  tightestOf,
+} from './local-budget.ts';
 import { CHUNK_LEASES, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { errorCode } from '../../warehouse/sql/sql-states.ts';
@@ -81,7 +88,7 @@ async function reserveOn(
   const spending = sql.id(ops, 'spending');
   // Lock rows in order of their names, to avoid deadlocks.
   const names = namesOf(limits);
-  const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.baseline));
+  const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.baseline + POINTS_ERROR));
   const { rows } = await sql<{ found: number; name: string | null; points: string | null }>`
     with wanted as (
       select * from unnest(${names}::text[], ${mosts}::numeric[]) as limits(name, most)

@@ -13,11 +13,14 @@ export type End =
   /** Another process settled the request in the meantime, or another run bought its answer or is buying it. */
   | { readonly as: 'elsewhere' };
 
+/** Points to print: calls that the log has not confirmed count with a mean price, which is a fraction. */
+const printed = (points: number): number => Math.round(points * 100) / 100;
+
 /** The end by a limit that does not allow the next call. */
 export const limitReached = ({ needed, ...limit }: LimitReached): End => ({
   as: 'stopped',
   reason: 'points-reached',
-  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or reserved, and the next request can cost ${needed}`,
+  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${printed(limit.spent)} are spent or reserved, and the next request can cost ${needed}`,
   next: 'Raise the limit or wait until it allows more; the rest stays planned.',
   forAll: false,
 });
