@@ -125,7 +125,10 @@ export interface SyncDefinition {
   readonly inFlight?: number | undefined;
   /** The checks of the data after a run; absent if there are none. */
   readonly checks?: readonly CheckDefinition[] | undefined;
-  /** Changes when a setting that affects the requests changes. Only the same definition continues a run. */
+  /**
+   * Changes when a setting that affects the requests changes, and not when the same filters are written in another order
+   * or with their defaults. Only the same definition continues a run.
+   */
   readonly hash: string;
   /**
    * Changes only when a setting changes that decides which items the window of an input contains. A change of the

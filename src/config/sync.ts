@@ -89,9 +89,12 @@ function define(
   const raiseCountTo = raiseCountToOf(endpoint, tree, settings.raise_count_to, request, report);
   const lookbackMs = window?.lookbackMs ?? settings.lookback ?? defaultLookbackMs(endpoint, windowAt);
   const days: Window | undefined = window && { from: window.from, to: window.to };
+  const { timeout } = request;
+  const filters = canonicalFields(endpoint, request);
   const requestSettings = {
     endpoint: endpoint.name,
-    request,
+    // The timeout is no part of the identity of a request, but another one must reach the requests that are left.
+    request: withoutDefaults(endpoint, timeout === undefined ? filters : { ...filters, timeout }),
     forEach: writtenSources(forEachTree, forEach),
     window: days,
     splitBy: Object.entries(splitBy),
@@ -100,8 +103,8 @@ function define(
     from,
   };
   const windowHashOf = (fields: RequestBody): string => {
-    const { count: _, timeout: __, ...filters } = fields;
-    return digestOf(canonicalJson({ endpoint: endpoint.name, filters, splitBy: requestSettings.splitBy }));
+    const { count: _, timeout: __, ...contents } = fields;
+    return digestOf(canonicalJson({ endpoint: endpoint.name, filters: contents, splitBy: requestSettings.splitBy }));
   };
   return {
     name,
@@ -117,7 +120,7 @@ function define(
     ...inheritedOf(endpoint, tree, settings, context),
     checks: checksOf(settings.checks, tree, context) ?? context.defaults.checks,
     hash: digestOf(canonicalJson(requestSettings)),
-    windowHash: windowHashOf(withoutDefaults(endpoint, canonicalFields(endpoint, request))),
+    windowHash: windowHashOf(withoutDefaults(endpoint, filters)),
     formerWindowHash: windowHashOf(request),
   };
 }

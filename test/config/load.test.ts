@@ -262,18 +262,27 @@ describe('the hash of a definition', () => {
     ],
     ['another order of keys', `  a: { ${base.replace('count: 9, forms: [10-K]', 'forms: [10-K], count: 9')} }`],
     ['a default said', `  a: { ${base.replace('2024-01-01', '2024-01-01, to: today, lookback: 7d')} }`],
+    ['a default of the contract', `  a: { ${base.replace('count: 9', 'count: 9, timeout: 300')} }`],
+    ['a repeated form', `  a: { ${base.replace('forms: [10-K]', 'forms: [10-K, 10-K]')} }`],
   ])('stays with %s', async (_, lines) => {
     expect(await hashOf(lines)).toBe(await hashOf(`  a: { ${base} }`));
   });
 
   it.each([
     ['request', base.replace('count: 9', 'count: 8')],
+    ['timeout', base.replace('count: 9', 'count: 9, timeout: 60')],
     ['inputs', base.replace('[A]', '[A, B]')],
     ['window', base.replace('2024-01-01', '2024-01-02')],
     ['lookback', base.replace('2024-01-01', '2024-01-01, lookback: 8d')],
     ['order of split_by', base.replace('[10-K, 10-Q]', '[10-Q, 10-K]')],
   ])('moves with the %s', async (_, changed) => {
     expect(await hashOf(`  a: { ${changed} }`)).not.toBe(await hashOf(`  a: { ${base} }`));
+  });
+
+  it('stays with another order of a list without one', async () => {
+    const of = (tags: string): Promise<string> =>
+      hashOf(`  a: { endpoint: webparser.parse, request: { url: "https://a.example/", include_tags: ${tags} } }`);
+    expect(await of('[main, nav]')).toBe(await of('[nav, main]'));
   });
 
   it('is the same in another folder', async () => {
