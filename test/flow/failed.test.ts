@@ -250,7 +250,7 @@ syncs:
 
     const changed = only(await scene.sync(groups(FIVE.slice(1)), { failed: true }));
     expect(changed).toMatchObject({ exitCode: 2, state: 'failed' });
-    expect(changed.error).toContain('had another config, --from or --to');
+    expect(changed.error).toContain('had another config, --from, --to or --limit');
     await operationsOf(scene.warehouse).updateTable('runs').set({ state: 'out_of_points' }).execute();
     const unfinished = only(await scene.sync(groups(FIVE), { failed: true }));
     expect(unfinished).toMatchObject({ exitCode: 2, next: 'Run sluice sync groups first, which continues it.' });

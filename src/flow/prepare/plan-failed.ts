@@ -34,7 +34,7 @@ export async function repeatedRuns(
   if (!last) return [];
   const other = [last, ...runs].find(({ definitionHash }) => !hashes.includes(definitionHash));
   if (other)
-    throw new UsageError(`--failed: the last run of ${name}, ${other.id}, had another config, --from or --to`, {
+    throw new UsageError(`--failed: the last run of ${name}, ${other.id}, had another config, --from, --to or --limit`, {
       next: `Its failed requests may no longer be wanted. Run sluice sync ${name}.`,
     });
   if (OPEN_STATES.includes(last.state) && last.definitionHash !== planHash(definition, options))
