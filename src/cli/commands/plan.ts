@@ -26,7 +26,7 @@ export const plan = command({
     to: day('As for sync --to.'),
     limit: number('REQUESTS', 'As for sync --limit.', { min: 1 }),
     explain: flag(
-      'List each request of a new run with its decision, its max_age and the reason, instead of the quote.',
+      'List each request of a new run with its decision, its max_age and the reason, instead of the quote. While answers arrive, a run may split full answers and windows in other parts.',
     ),
     output: text(
       'FILE',

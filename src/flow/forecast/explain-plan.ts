@@ -7,6 +7,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { PlanOptions } from '../prepare/plan-hash.ts';
 import { planSync } from '../prepare/plan-sync.ts';
+import { openForecast } from './pending.ts';
 
 /** Why a request of a plan is sent or not. */
 export interface ExplainedRequest {
@@ -20,7 +21,7 @@ export interface ExplainedRequest {
   readonly decision: 'send' | 'fresh' | 'failing' | 'given_up';
   /** The greatest age of an answer that serves, in milliseconds; null if every run sends the request. */
   readonly maxAgeMs: number | null;
-  /** Receipt of the answer that serves; null without one. */
+  /** Receipt of the answer that serves; null without one, also if the answers to its parts serve. */
   readonly answeredAt: string | null;
   /** The answers that a learned age comes from; null if the age is fixed or the request has fewer than two. */
   readonly learnedFrom: { readonly answers: number; readonly changes: number } | null;
@@ -32,7 +33,10 @@ export interface ExplainedSync {
   readonly more: number;
 }
 
-/** Explains the requests that a new run of a sync would plan now. Throws a UsageError for inputs that fail. */
+/**
+ * Explains the requests that a new run of a sync would send now, and those that it would not. Instead of a question that
+ * is split it has the parts, and after a full stored answer the parts to send. Throws a UsageError for inputs that fail.
+ */
 export async function explainPlan(
   warehouse: Warehouse,
   definition: SyncDefinition,
@@ -42,32 +46,37 @@ export async function explainPlan(
   const ops = operationsOf(warehouse);
   const { parts, maxAgeOf } = await planSync(warehouse, definition, options, now);
   const histories = definition.autoAge ? await readAnswerHistories(ops, definition.endpoint.name) : undefined;
+  const forecast = await openForecast(ops, definition, now);
   const requests: ExplainedRequest[] = [];
-  let more = 0;
-  for await (const { tasks, fresh, failing, givenUp } of parts(ops)) {
-    const shown = tasks.slice(0, most - requests.length);
-    more += tasks.length - shown.length;
-    const answerIds = shown.flatMap(({ requestKey }) => fresh.get(requestKey) ?? []);
+  let [more, mayBeSent] = [0, options.limit ?? Number.POSITIVE_INFINITY];
+  for await (const part of parts(ops)) {
+    const { fresh, failing, givenUp } = part;
+    const tasks = part.tasks.slice(0, Math.max(0, most - requests.length));
+    more += part.tasks.length - tasks.length;
+    const answerIds = tasks.flatMap(({ requestKey }) => fresh.get(requestKey) ?? []);
     const received = await receivedAtOf(ops, answerIds);
-    for (const { requestKey, request, input } of shown) {
+    const pending = await forecast({ ...part, tasks });
+    const openByKey = new Map(pending.map(({ task, open }) => [task.requestKey, open]));
+    for (const { requestKey, request, input } of tasks) {
       const answeredAt = received.get(fresh.get(requestKey) ?? '');
       const history = histories?.get(requestKey);
-      requests.push({
-        sync: definition.name,
-        input,
-        request,
-        decision: failing.has(requestKey)
-          ? 'failing'
-          : givenUp.has(requestKey)
-            ? 'given_up'
-            : answeredAt
-              ? 'fresh'
-              : 'send',
-        maxAgeMs: maxAgeOf(input)?.maxAgeMs ?? null,
-        answeredAt: answeredAt?.toISOString() ?? null,
-        learnedFrom: history ? { answers: history.answers, changes: history.changes } : null,
-      });
+      const add = (body: RequestBody, decision: ExplainedRequest['decision']): unknown =>
+        requests.push({
+          sync: definition.name,
+          input,
+          request: body,
+          decision,
+          maxAgeMs: maxAgeOf(input)?.maxAgeMs ?? null,
+          answeredAt: decision === 'fresh' ? (answeredAt?.toISOString() ?? null) : null,
+          learnedFrom: history ? { answers: history.answers, changes: history.changes } : null,
+        });
+      const open = openByKey.get(requestKey) ?? [];
+      if (failing.has(requestKey)) add(request, 'failing');
+      else if (givenUp.has(requestKey)) add(request, 'given_up');
+      else if (answeredAt || open.length === 0) add(request, 'fresh');
+      for (const body of open.slice(0, mayBeSent)) add(body, 'send');
+      mayBeSent = Math.max(0, mayBeSent - open.length);
     }
   }
-  return { requests, more };
+  return { requests: requests.slice(0, most), more: more + Math.max(0, requests.length - most) };
 }

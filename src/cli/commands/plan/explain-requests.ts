@@ -67,7 +67,7 @@ function becauseText({ decision, maxAgeMs, answeredAt, learnedFrom }: ExplainedR
     case 'given_up':
       return 'three runs got no answer; --refresh sends it again';
     case 'fresh':
-      return `answered at ${answeredAt}${learned}`;
+      return answeredAt === null ? 'the answers to its parts serve' : `answered at ${answeredAt}${learned}`;
     case 'send':
       return maxAgeMs === null ? 'no max_age' : `no answer of this age${learned}`;
   }
