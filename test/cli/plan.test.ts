@@ -51,6 +51,20 @@ describe('a plan', () => {
     ]);
   });
 
+  it('names a sync whose inputs a sync loads that waits for another', async () => {
+    const third = `  groups:
+    endpoint: pronet.group
+    after: [schools]
+    for_each: { group: { query: "select company_urn_value from sluice.pronet_user_educations" } }
+`;
+    expect(await planned('', [], `${SYNCS}${third}`)).toEqual(
+      expect.arrayContaining([
+        'schools reads rows that people would load first: this plan uses the current rows.',
+        'groups reads rows that schools would load first: this plan uses the current rows.',
+      ]),
+    );
+  });
+
   it('repeats its own flags in the next step, with the limit that a run would reach', async () => {
     expect((await planned('budget: { per_run: 5 }\n', ['people'])).slice(2)).toEqual([
       expect.stringMatching(/^1 sync would send 3 requests for at most 6 points/),

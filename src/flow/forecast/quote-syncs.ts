@@ -137,10 +137,14 @@ function sharedWith(planned: readonly QuotedSync[], { definition, requests }: Qu
   return requests.toSend.summary().sample.filter(([key]) => earlier.has(key)).length;
 }
 
-/** The parents that have requests to send, if the sync reads its inputs from the warehouse. */
+/**
+ * The parents that have requests to send, or may have once their own parents have loaded rows, if the sync reads its inputs
+ * from the warehouse.
+ */
 function parentsAmong(planned: readonly QuotedSync[], { after, forEach }: SyncDefinition): string[] {
   if (forEach?.some(({ from }) => from === 'query') !== true) return [];
-  return planned.filter(({ quote }) => after.includes(quote.sync) && hasRequests(quote)).map(({ quote }) => quote.sync);
+  const mayLoad = (quote: SyncQuote): boolean => hasRequests(quote) || quote.waitsFor.length > 0;
+  return planned.filter(({ quote }) => after.includes(quote.sync) && mayLoad(quote)).map(({ quote }) => quote.sync);
 }
 
 /** True if the plan of a sync has requests to send. */
