@@ -19,7 +19,9 @@ export function selectSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(
         next: 'Name syncs of the config, or name none to select all.',
       });
   }
-  return orderSyncs(names.length === 0 ? syncs : syncs.filter(({ name }) => names.includes(name)));
+  // Ordered before they are selected: a grandparent comes first too if the parent between is not selected.
+  const ordered = orderSyncs(syncs);
+  return names.length === 0 ? ordered : ordered.filter(({ name }) => names.includes(name));
 }
 
 /** The syncs of a run, and the names of those that its days leave out. */

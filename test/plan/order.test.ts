@@ -55,6 +55,11 @@ describe('the syncs that are named', () => {
     expect(selectSyncs(syncs, ['schools']).map(({ name }) => name)).toEqual(['schools']);
   });
 
+  it('run grandparents first, also without the parents between', () => {
+    const chain = [sync('groups', 'schools'), sync('schools', 'people'), sync('people')];
+    expect(selectSyncs(chain, ['groups', 'people']).map(({ name }) => name)).toEqual(['people', 'groups']);
+  });
+
   it('must be there', () => {
     expect(() => selectSyncs(syncs, ['shools'])).toThrow(
       '"shools" is not a sync of this config; did you mean "schools"? allowed: people, schools, pages',
