@@ -31,10 +31,12 @@ const respondWith =
   (items: Readonly<Record<string, readonly object[]>>, person: object = ADA): Respond =>
   ({ endpoint }) => ({ body: endpoint === 'pronet.search.users' ? [person] : (items[endpoint] ?? []) });
 
-const forgetAda = ({ warehouse, clock }: Scene) =>
+const forgetAda = (scene: Scene) => forgetIn(scene, 'pronet_users', KEY);
+
+const forgetIn = ({ warehouse, clock }: Scene, table: string, key: readonly string[]) =>
   forget(
     warehouse,
-    { mayReturn: false, dryRun: false, table: 'pronet_users', key: KEY },
+    { mayReturn: false, dryRun: false, table, key },
     { now: clock.now, sleep: clock.sleep, newId: countingIds(9), onProgress: () => undefined },
     new AbortController().signal,
   );
@@ -174,5 +176,34 @@ it('omits elements about the entity that have no row of their own, as the answer
   expect(await select(scene.warehouse, 'select members_count::int, extra from sluice.pronet_groups')).toEqual([
     { members_count: 2, extra: null },
   ]);
+  await expectUnchanged(scene);
+});
+
+it('keeps what other entities have in common with the entity: short names, and ids of other kinds', async () => {
+  const urn = (type: string, value = '77123456') => ({ type, value });
+  const person = { ...ADA, internal_id: urn('member'), alias: 'ada', url: 'https://www.pronet.example/in/ada' };
+  const author = { urn: urn('fsd_company', 'X'), internal_id: urn('company'), name: 'ada', alias: 'ada' };
+  const scene = await sceneIn(await open(), {
+    respond: respondWith(
+      {
+        'pronet.group': [{ urn: urn('group', 'G'), name: 'ada', geo: urn('geo'), rules: 'ada' }],
+        'pronet.post.reposts': [{ urn: urn('activity', 'P'), share_urn: urn('share'), author, images: ['ada'] }],
+        'pronet.user.education': [{ company: { name: 'ada' }, major: 'ada' }],
+      },
+      person,
+    ),
+  });
+  const config = withSyncs(
+    'groups: { endpoint: pronet.group, request: { group: "G" } }',
+    'posts: { endpoint: pronet.post.reposts, request: { urn: "urn:li:activity:1", count: 9 } }',
+    'schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:ZZ", count: 9 } }',
+  );
+  expect((await scene.sync(config)).exitCode).toBe(0);
+  const without = ['pronet_users', 'pronet_user_search_hits', 'pronet_user_changes'];
+  const others = await rowsOf(scene.warehouse, { volatile: true, without });
+
+  await forgetAda(scene);
+
+  expect(await rowsOf(scene.warehouse, { volatile: true, without })).toEqual(others);
   await expectUnchanged(scene);
 });

@@ -15,7 +15,7 @@ import { rootTables } from '../../warehouse/schema/tables.ts';
 import { asksForForgotten } from './redact-request.ts';
 import { isUrnOfForgotten } from './forgotten-urn.ts';
 import { NAME_FIELDS, PERMANENT_FIELDS } from './identifying-fields.ts';
-import { type Cleaning, cleaned, cleanedEntry, isOwnName, mapped, mappedFields } from './clean.ts';
+import { type Cleaning, cleaned, cleanedEntry, cleanText, isOwnName, mapped, mappedFields } from './clean.ts';
 import { observedResource } from '../observe-entity.ts';
 import { isObject, type JsonObject, numberText } from '../scope.ts';
 
@@ -65,6 +65,10 @@ const redactValue = (value: unknown, redaction: ResourceRedaction): unknown => c
 /** The value of a column without the entity. A count may have the same digits as an id. */
 export const redactScalar = (value: unknown, redaction: ResourceRedaction): unknown =>
   typeof value === 'number' ? value : redactValue(value, redaction);
+
+/** The value of a text column without the entity. A short or shared name stays, as it does in the column. */
+const redactText = (value: unknown, redaction: ResourceRedaction): unknown =>
+  typeof value === 'string' ? cleanText(value, { forgotten: redaction.forgotten }) : redactScalar(value, redaction);
 
 /** An element of a list of unknown shape without the entity; a tombstone if the element is about it. */
 export const redactElement = (element: unknown, redaction: ResourceRedaction): unknown =>
@@ -132,7 +136,7 @@ export function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
   switch (field.shape) {
     case 'scalar':
     case 'given':
-      return redactScalar(value, walk);
+      return field.kind === 'json' ? redactScalar(value, walk) : redactText(value, walk);
     case 'object':
       if (!isObject(value)) return redactValue(value, walk);
       return isObservedForgotten(field.observation, value, walk)
@@ -155,7 +159,8 @@ export function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
 
 function elementOf(element: ListElement, value: unknown, walk: Walk): unknown {
   if (element.of === 'json') return redactElement(value, walk);
-  if (element.of === 'scalar' || !isObject(value)) return redactValue(value, walk);
+  if (element.of === 'scalar') return redactText(value, walk);
+  if (!isObject(value)) return redactValue(value, walk);
   if (isObservedForgotten(element.observation, value, walk)) return found(value, walk, tombstone());
   // An element that is keyed by the entity has no meaning without it.
   for (const [name, field] of Object.entries(element.fields)) {
