@@ -179,6 +179,59 @@ it('omits elements about the entity that have no row of their own, as the answer
   await expectUnchanged(scene);
 });
 
+it('keeps the other documents of a filing, and files of the same name in other filings', async () => {
+  const filing = (accession: string, file: string) => ({
+    accession_number: accession,
+    file_name: file,
+    document_url: `https://filings.example/${accession}/${file}`,
+  });
+  const others = [filing('0000320193-24-000123', 'b.htm'), filing('0000320193-24-000999', 'primary.htm')];
+  const scene = await sceneIn(await open(), {
+    respond: respondWith({ 'sec.search.companies': [filing('0000320193-24-000123', 'primary.htm'), ...others] }),
+  });
+  const config = withSyncs('filings: { endpoint: sec.search.companies, request: { count: 9 } }');
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  await forgetIn(scene, 'sec_filings', ['0000320193-24-000123', 'primary.htm']);
+
+  const left = () =>
+    select(scene.warehouse, 'select accession_number, file_name, document_url from sluice.sec_filings order by 1, 2');
+  expect(await left()).toEqual(others);
+  await expectUnchanged(scene);
+  scene.clock.advance(DAY_MS);
+  expect((await scene.sync(config)).exitCode).toBe(0);
+  expect(await left()).toEqual(others);
+});
+
+it.each([
+  ['fsd_profile', 'ACoAAADA1'],
+  ['member', '20011815'],
+])('keeps people whose URNs or ids have the same value as the URN %s:%s', async (type, value) => {
+  const urn = (of: string, id: string) => ({ type: of, value: id });
+  const people = [
+    { ...ADA, internal_id: urn('member', '20011815') },
+    { urn: urn('member', 'ACoAAADA1'), internal_id: urn('member', '2'), name: 'Another' },
+    { urn: urn('member', '20011815'), internal_id: urn('member', '3'), name: 'A third' },
+  ];
+  const scene = await sceneIn(await open(), {
+    respond: ({ endpoint }) => ({
+      body:
+        endpoint === 'pronet.search.users'
+          ? people
+          : [{ urn: urn('group', '1'), members: people.map((user) => ({ user })), name: 'g' }],
+    }),
+  });
+  const config = withSyncs('groups: { endpoint: pronet.group, request: { group: "1" } }');
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  await forgetIn(scene, 'pronet_users', [type, value]);
+
+  const left = people.filter((it) => it.urn.type !== type || it.urn.value !== value).map((it) => it.urn.value);
+  const members = 'select user_urn_value as value from sluice.pronet_group_members order by 1';
+  expect(await select(scene.warehouse, members)).toEqual(left.toSorted().map((it) => ({ value: it })));
+  await expectUnchanged(scene);
+});
+
 it('keeps what other entities have in common with the entity: short names, and ids of other kinds', async () => {
   const urn = (type: string, value = '77123456') => ({ type, value });
   const person = { ...ADA, internal_id: urn('member'), alias: 'ada', url: 'https://www.pronet.example/in/ada' };

@@ -1,6 +1,6 @@
 /** The entity to forget: its table, its key and its known names. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
-import { IDENTIFYING_FIELDS, TEXT_FIELDS } from '../../normalize/erasure/identifying-fields.ts';
+import { IDENTIFYING_FIELDS, PERMANENT_FIELDS, TEXT_FIELDS } from '../../normalize/erasure/identifying-fields.ts';
 import { isObject, type JsonObject } from '../../normalize/scope.ts';
 import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
@@ -29,6 +29,15 @@ export interface NameRegister {
   readonly size: () => number;
 }
 
+/**
+ * The column of the key that alone can identify a row of the table; undefined if the key has several parts besides the
+ * type of a URN. Thousands of filings share a file name.
+ */
+function namingColumn({ key }: RootTable): string | undefined {
+  const [column, ...others] = key.filter((name) => !name.endsWith('_type'));
+  return others.length === 0 ? column : undefined;
+}
+
 /** Returns a register of the entity's names that starts with its key. */
 export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
   const names = new Map<string, Set<string>>();
@@ -36,9 +45,8 @@ export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
     const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
     if (text !== '') names.set(field, (names.get(field) ?? new Set()).add(text));
   };
-  table.key.forEach((column, at) => {
-    if (!column.endsWith('_type')) add(column, key[at]);
-  });
+  const naming = namingColumn(table);
+  if (naming !== undefined) add(naming, key[table.key.indexOf(naming)]);
   return {
     names,
     note: (found, prefix = '') => {
@@ -112,17 +120,28 @@ export async function exclusiveNames(
   for (const [field, texts] of names) {
     const kept = new Set(texts);
     for (const other of among) {
-      const column = [field, `${field}_value`].find((it) => other.columns.some(({ name }) => name === it));
-      if (column === undefined || kept.size === 0) continue;
+      const columns = columnsWith(field, other, other === table);
+      if (columns.length === 0 || kept.size === 0) continue;
       const isOther = other === table ? sql`not ${keyEquals(table.key, key)}` : sql`true`;
       const { rows } = await sql<{ text: string }>`
-        select distinct ${sql.ref(column)}::text as text from ${sql.id(schema, other.name)}
-        where ${sql.ref(column)}::text = ${anyText([...kept])} and ${isOther}`.execute(db);
+        select distinct held.text from ${sql.id(schema, other.name)} t
+        cross join unnest(array[${sql.join(columns.map((it) => sql`t.${sql.ref(it)}::text`))}]) as held(text)
+        where held.text = ${anyText([...kept])} and ${isOther}`.execute(db);
       for (const { text } of rows) kept.delete(text);
     }
     own.set(field, kept);
   }
   return own;
+}
+
+/** The columns of a table that can have the same name. In the entity's own table, any key and any id may be its id. */
+function columnsWith(field: string, table: RootTable, isOwn: boolean): readonly string[] {
+  const naming = namingColumn(table);
+  const isId = field === naming || PERMANENT_FIELDS.includes(field);
+  const fields = isOwn && isId ? [field, naming, ...PERMANENT_FIELDS] : [field];
+  return table.columns
+    .map(({ name }) => name)
+    .filter((name) => fields.some((it) => name === it || name === `${it}_value`));
 }
 
 /** Returns the parts of the key that are also keys in other tables. Such digits identify no entity in running text. */
@@ -161,7 +180,7 @@ export interface ErasureSearch {
 
 /**
  * Builds a search by key and by name. Requests match by names that are unique in the entity's table. Running text
- * matches by names that are unique across all tables, and by the parts of the key that are not `shared`.
+ * matches by names that are unique across all tables, and by a key that is among the names and not `shared`.
  */
 export function searchFor(
   target: ErasureTarget,
@@ -174,13 +193,15 @@ export function searchFor(
   // Requests name entities by these fields alone; many entities share a display name.
   const lookedUp = [...names].filter(([field]) => !TEXT_FIELDS.has(field));
   const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
-  const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
+  const naming = namingColumn(table) ?? '';
+  const keyNames = keyTexts.filter((text) => names.get(naming)?.has(text.trim()));
+  const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyNames]);
   if (key.length === 2) asked.add(key.join(':'));
   const all = [...new Set([...texts].flatMap(([field, of]) => [...of].filter((text) => identifies(field, text))))];
   // A page is not a person: other pages may keep links to its address.
   const inTexts = isKeyedByQuestion(table.resource)
     ? []
-    : [...new Set([...all, ...keyTexts])].filter((text) => !shared.has(text));
+    : [...new Set([...all, ...keyNames])].filter((text) => !shared.has(text));
   const traces = new Map(inTexts.flatMap((text) => tracedAs(text)));
   const firsts = new Set(traces.values());
   const known = { isFirst: (word: string) => firsts.has(word), isTrace: (text: string) => traces.has(text) };
