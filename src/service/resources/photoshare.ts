@@ -160,7 +160,8 @@ export const photoshareUserPosts: Omit<Bridge, 'lists'> = {
       kind: 'text',
       about: 'Identifier of the profile; null if unknown.',
       personal: 'identifier',
-      from: (post, item) => textOf(post('user_id')) ?? (post === item ? null : textOf(item('id'))),
+      // Assumed: posts that were requested for a profile are its own. Inside a profile, a post can have another author.
+      from: (post, item) => textOf(post === item ? post('user_id') : item('id')),
     },
   },
 };

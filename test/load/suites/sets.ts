@@ -198,6 +198,13 @@ export function setsSuite(openLoader: () => Promise<Loader>): void {
     ]);
     await loader.take('photoshare.user.posts', { user: 'Poster', count: 9 }, [photosharePost('p3')]);
     expect(await tied(), 'an item without its user').toEqual([['p3', 'poster', '0']]);
+    await loader.take('photoshare.user', { user: 'Poster', with_posts: true }, [
+      photoshareUser('poster', { posts: [photosharePost('p5', { user: { id: 'guest' } })] }),
+    ]);
+    expect(await tied(), 'a post of another author').toEqual([
+      ['p3', 'poster', '0'],
+      ['p5', 'poster', '0'],
+    ]);
   });
 
   it('a question longer than a key can be is kept by its digest', async () => {
