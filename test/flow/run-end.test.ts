@@ -6,7 +6,13 @@ import { endOf } from '../../src/flow/run/run-end.ts';
 type Input = Parameters<typeof endOf>[0];
 type Sums = Parameters<typeof endOf>[1];
 
-const DEFINITION: Input['definition'] = { name: 'posts', inDoubt: 'reconcile', acceptRejects: 0.01 };
+const DEFINITION: Input['definition'] = {
+  name: 'posts',
+  inDoubt: 'reconcile',
+  acceptRejects: 0.01,
+  maxAgeMs: 1000,
+  window: undefined,
+};
 const NOTHING = { left: 0, inDoubt: 0, quarantined: 0, failed: 0, received: 0, truncated: 0 };
 const READ = { requests: 0, failing: 0, items: 0 };
 const COUNTED = { all: 0, rejects: 0 };
@@ -112,6 +118,14 @@ describe('a run', () => {
     expect(end({ received: 10_000 }, { definition }, unread)).toMatchObject({ state: 'partial', exitCode: 0 });
     // An unreadable answer weighs as many items as were requested.
     expect(end({ received: 500 }, { definition }, unread)).toMatchObject({ exitCode: 4 });
+  });
+
+  it('with an unreadable answer names the command that requests nothing else', () => {
+    const unread = { unread: { requests: 1, failing: 0, items: 10 }, gaps: [GAP] };
+    const next = (definition: Partial<Input['definition']>) =>
+      end({}, { definition: { ...DEFINITION, ...definition } }, unread).next;
+    expect(next({})).toMatch(/^Run the sync again: it requests only what could not be read/);
+    expect(next({ maxAgeMs: undefined })).toMatch(/^sluice sync --failed posts requests only what failed or could not/);
   });
 
   it('with full answers is complete, unless truncation is to fail', () => {

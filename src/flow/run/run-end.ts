@@ -22,7 +22,10 @@ interface RunEnd {
 interface EndInput extends Pick<FinishedRun, 'stop' | 'aborted' | 'limit' | 'failOnTruncated'> {
   readonly missing?: MissingSpools | undefined;
   readonly checks?: readonly CheckResult[];
-  readonly definition: Pick<SyncDefinition, 'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable'>;
+  readonly definition: Pick<
+    SyncDefinition,
+    'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'maxAgeMs' | 'window'
+  >;
 }
 
 /** The totals that decide the outcome of a run. */
@@ -149,7 +152,11 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 
 const NAMED_GAPS = 3;
 
-function unreadNext({ name }: EndInput['definition'], { requests, failing }: UnreadableSum): string {
+function unreadNext({ name, maxAgeMs, window }: EndInput['definition'], unread: UnreadableSum): string {
+  const { requests, failing } = unread;
+  // Without both, each run requests everything, at full price.
+  if (maxAgeMs === undefined && window === undefined)
+    return `sluice sync --failed ${name} requests only what failed or could not be read; without --failed, a run requests everything.`;
   const again = `Run the sync again: it requests only what could not be read, at most ${MAX_UNREADABLE} times in total within max_age.`;
   const given = `sluice sync --refresh ${name} requests again what could not be read ${MAX_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
