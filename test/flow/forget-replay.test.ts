@@ -260,3 +260,81 @@ it('keeps what other entities have in common with the entity: short names, and i
   expect(await rowsOf(scene.warehouse, { volatile: true, without })).toEqual(others);
   await expectUnchanged(scene);
 });
+
+it('keeps names that other entities give themselves', async () => {
+  const masked = (id: string) => ({
+    rest_id: id,
+    alias: 'masked_user',
+    url: 'https://micro.example/masked_user',
+    location: 'Oslo',
+  });
+  const scene = await sceneIn(await open(), {
+    respond: ({ endpoint, body }) => ({
+      body:
+        endpoint === 'microblog.user'
+          ? [masked((body as { user: string }).user === 'masked_user' ? '1' : '2')]
+          : [{ id: '7', code: 'c', user: { id: '9', name: 'masked_user', alias: 'other' } }],
+    }),
+  });
+  const config = `${service()}
+syncs:
+  writers: { endpoint: microblog.user, for_each: { user: [masked_user, "https://micro.example/former"] } }
+  photos: { endpoint: photoshare.user.posts, request: { user: other, count: 9 } }`;
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  await forgetIn(scene, 'microblog_users', ['1']);
+
+  const named = 'select alias, url from sluice.microblog_users';
+  expect(await select(scene.warehouse, named)).toEqual([
+    { alias: 'masked_user', url: 'https://micro.example/masked_user' },
+  ]);
+  const authors =
+    'select u.name, p.user_name from sluice.photoshare_users u join sluice.photoshare_posts p on user_id = u.id';
+  expect(await select(scene.warehouse, authors)).toEqual([{ name: 'masked_user', user_name: 'masked_user' }]);
+  await expectUnchanged(scene);
+});
+
+it('removes an author who has another URN and the id of the entity, as from the answers', async () => {
+  const urn = (type: string, value: string) => ({ type, value });
+  const author = (id: string) => ({ urn: urn('member', 'X9'), internal_id: urn('member', id), name: 'Zed' });
+  let people: readonly object[] = [{ ...ADA, internal_id: urn('member', '20011815') }];
+  const scene = await sceneIn(await open(), {
+    respond: ({ endpoint }) => ({
+      body:
+        endpoint === 'pronet.search.users'
+          ? people
+          : [{ urn: urn('activity', '5'), author: author('20011815'), text: 'x' }],
+    }),
+  });
+  const config = withSyncs(
+    'posts: { endpoint: pronet.post.reposts, request: { urn: "urn:li:activity:1", count: 9 }, max_age: 9d }',
+  );
+  expect((await scene.sync(config)).exitCode).toBe(0);
+  scene.clock.advance(DAY_MS);
+  people = [author('5')];
+  expect((await scene.sync(config)).exitCode).toBe(0);
+
+  await forgetAda(scene);
+
+  expect(await select(scene.warehouse, 'select author_urn_value, author_name, text from sluice.pronet_posts')).toEqual([
+    { author_urn_value: null, author_name: null, text: 'x' },
+  ]);
+  expect(await scene.replay()).toMatchObject({ loaded: 0, written: {} });
+});
+
+it('keeps the columns about an industry when another industry of the same school is forgotten', async () => {
+  const urn = (value: string) => ({ type: 'industry', value });
+  const company = { name: 'a school', industry: urn('1'), industry_full: { urn: urn('2'), name: 'Teaching' } };
+  const scene = await sceneIn(await open(), { respond: respondWith({ 'pronet.user.education': [{ company }] }) });
+  const schools = 'schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:ZZ", count: 9 } }';
+  expect((await scene.sync(withSyncs(schools))).exitCode).toBe(0);
+
+  await forgetIn(scene, 'pronet_industries', ['industry', '1']);
+
+  const columns =
+    'company_industry_value as one, company_industry_full_urn_value as two, company_industry_full_name as name';
+  expect(await select(scene.warehouse, `select ${columns} from sluice.pronet_user_educations`)).toEqual([
+    { one: null, two: '2', name: 'Teaching' },
+  ]);
+  await expectUnchanged(scene);
+});

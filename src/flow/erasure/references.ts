@@ -84,13 +84,12 @@ const observedIn = (
   { bare, resourceOf }: ObservationSpec,
   to: Resource,
   place: Pick<Place, 'table' | 'prefix' | 'path'>,
-): Reference =>
-  referenceIn({
-    ...place,
-    key: to.key.map((key) => place.prefix + (bare ? key.replace(/^urn_/, '') : key)),
-    isElement: false,
-    isOfType: (type) => resourceOf(type) === to,
-  });
+): Reference => {
+  const key = to.key.map((name) => place.prefix + (bare ? name.replace(/^urn_/, '') : name));
+  const reference = referenceIn({ ...place, key, isElement: false, isOfType: (type) => resourceOf(type) === to });
+  // Columns of another object can begin with the same words.
+  return bare ? { ...reference, columns: key } : reference;
+};
 
 /** A reference without what follows from the columns of its table. */
 interface Place extends Omit<Reference, 'columns' | 'names'> {

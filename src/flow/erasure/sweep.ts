@@ -1,6 +1,7 @@
 /** Removes an entity's names from every text of both schemas, and from the JSON of the operations schema. */
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
-import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
+import { type Cleaning, cleaned, cleanText, isOwnName } from '../../normalize/erasure/clean.ts';
+import { cleaningOf } from '../../normalize/erasure/redact-items.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
@@ -9,6 +10,7 @@ import { operationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
+import { type DescribedEntity, entitiesIn } from './own-names.ts';
 import { noteChanged, rootKeyIn, type TouchedRows } from './tables.ts';
 import { containsAny, type ErasureSearch } from './target.ts';
 
@@ -35,6 +37,10 @@ interface Swept {
   /** The key columns of the root row that stores the digest of these texts. */
   readonly keep: readonly string[];
   readonly changes?: (key: readonly string[]) => void;
+  /** The entities whose own names stay. */
+  readonly entities?: readonly DescribedEntity[];
+  /** Decides whether a text is a name of an entity. */
+  readonly naming?: Cleaning;
 }
 
 /**
@@ -58,7 +64,11 @@ export async function sweep(
       columns: table.columns.filter(({ name, type }) => type !== 'jsonb' && !held.has(name) && !name.startsWith('_')),
       ...(logged && { where: sql<boolean>`t.attribute <> all(${arrayLiteral(jsonColumnsOf(logged))}::text[])` }),
       keep: own ? rootKeyIn(own.table) : [],
-      ...(own && { changes: (key) => noteChanged(touched, own.root, key.join('\0')) }),
+      ...(own && {
+        changes: (key) => noteChanged(touched, own.root, key.join('\0')),
+        entities: entitiesIn(own.table),
+        naming: cleaningOf({ forgotten: search.forgotten, resource: own.root.resource }),
+      }),
     });
   }
   for (const { name, columns, key } of operationsTables)
@@ -83,16 +93,20 @@ async function sweepTable(
   const texts = columns.map(({ name }, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`c${index}`)}`);
   const joined = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
   const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
+  const entities = (table.entities ?? []).map(
+    ({ key }, index) =>
+      sql`(num_nulls(${sql.join(key.map((it) => sql.ref(`t.${it}`)))}) = 0)::text as ${sql.ref(`e${index}`)}`,
+  );
   const { rows } = await sql<Record<string, string | null>>`
-    select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${sql.id(table.schema, table.name)} t
+    select t.ctid::text as at, ${sql.join([...texts, ...keep, ...entities])} from ${sql.id(table.schema, table.name)} t
     where ${table.where ?? sql`true`} and ${containsAny(sql`concat_ws(' ', ${joined})`, hints.map(longestPlainPart))}`.execute(
     db,
   );
   for (const row of rows) {
     const sets = columns.flatMap(({ name, type }, index) => {
       const text = row[`c${index}`] ?? null;
-      const after =
-        text === null ? null : type === 'text' ? cleanText(text, { forgotten }) : cleanJson(text, forgotten);
+      if (text === null || isNameOfOther(table, row, name, text)) return [];
+      const after = type === 'text' ? cleanText(text, { forgotten }) : cleanJson(text, forgotten);
       return after === text ? [] : [sql`${sql.ref(name)} = ${after}::text::${sql.raw(type)}`];
     });
     if (sets.length === 0) continue;
@@ -102,6 +116,19 @@ async function sweepTable(
     touched.note(table.name, 1);
     table.changes?.(table.keep.map((_, index) => row[`k${index}`] ?? ''));
   }
+}
+
+/** True if the text is a name that another entity, which has a key, gives itself. */
+function isNameOfOther(
+  { entities = [], naming }: Swept,
+  row: Record<string, string | null>,
+  column: string,
+  text: string,
+): boolean {
+  const field = entities
+    .find(({ fields }, index) => fields.has(column) && row[`e${index}`] === 'true')
+    ?.fields.get(column);
+  return field !== undefined && naming !== undefined && isOwnName(field, text, naming);
 }
 
 function cleanJson(text: string, forgotten: ErasureSearch['forgotten']): string {

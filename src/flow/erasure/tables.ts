@@ -2,6 +2,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import { catalog } from '../../service/catalog.ts';
 import { cleanText } from '../../normalize/erasure/clean.ts';
+import { PERMANENT_FIELDS } from '../../normalize/erasure/identifying-fields.ts';
 import { isPseudonym } from '../../service/names/forgotten.ts';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { anyBigint, anyText } from '../../warehouse/sql/array-literal.ts';
@@ -122,8 +123,8 @@ async function eraseReferences(
 }
 
 /**
- * SQL condition for rows that refer to the entity: by its key or, without a key, by one of its names. Stored answers lose
- * the same objects.
+ * SQL condition for rows that refer to the entity: by its key, by an id that never changes or, without a key, by one of its
+ * names. Stored answers lose the same objects.
  */
 async function refersTo(
   db: QueryExecutorProvider,
@@ -136,15 +137,20 @@ async function refersTo(
   const typeColumn = columns[table.key.findIndex((it) => it.endsWith('_type'))];
   const type = typeColumn === undefined ? sql`''::text` : sql`coalesce(${sql.ref(typeColumn)}, '')`;
   for (const name of names) {
+    const mayName = isPermanent(name) ? sql<boolean>`true` : isKeyless;
     const { rows } = await sql<{ text: string; type: string }>`
       select distinct ${sql.ref(name)} as text, ${type} as type from ${sql.id(schema, of.name)}
-      where ${isKeyless} and ${containsAny(sql.ref(name), requestNames)}`.execute(db);
+      where ${mayName} and ${containsAny(sql.ref(name), requestNames)}`.execute(db);
     for (const found of rows)
       if (isOfType(found.type) && forgotten.isName(table.name, found.text))
-        conditions.push(sql`(${isKeyless} and ${sql.ref(name)} = ${found.text} and ${type} = ${found.type})`);
+        conditions.push(sql`(${mayName} and ${sql.ref(name)} = ${found.text} and ${type} = ${found.type})`);
   }
   return sql`(${sql.join(conditions, sql` or `)})`;
 }
+
+/** True for a column with an id that never changes hands. */
+const isPermanent = (column: string): boolean =>
+  PERMANENT_FIELDS.some((field) => column.endsWith(field) || column.endsWith(`${field}_value`));
 
 /** A reference to the erased entity: its columns, all columns and the path about it, its key, and the rows that hold it now. */
 interface LoggedReference {
