@@ -34,9 +34,12 @@ export async function repeatedRuns(
   if (!last) return [];
   const other = [last, ...runs].find(({ definitionHash }) => !hashes.includes(definitionHash));
   if (other)
-    throw new UsageError(`--failed: the last run of ${name}, ${other.id}, had another config, --from, --to or --limit`, {
-      next: `Its failed requests may no longer be wanted. Run sluice sync ${name}.`,
-    });
+    throw new UsageError(
+      `--failed: the last run of ${name}, ${other.id}, had another config, --from, --to or --limit`,
+      {
+        next: `Its failed requests may no longer be wanted. Run sluice sync ${name}.`,
+      },
+    );
   if (OPEN_STATES.includes(last.state) && last.definitionHash !== planHash(definition, options))
     throw new UsageError(`--failed: the last run of ${name}, ${last.id}, is not finished`, {
       next: `Run sluice sync ${name} first, which continues it.`,
