@@ -2,13 +2,13 @@
 import { nearest } from '../config/document/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { maskedSchema } from '../warehouse/masking/masked-views.ts';
-import { quoted } from '../warehouse/sql/identifiers.ts';
+import { quoted, withoutSchema } from '../warehouse/sql/identifiers.ts';
 import type { RunText } from '../warehouse/sql/read-only-session.ts';
 
 export interface TableChoice {
   /** The schema for analysts. */
   readonly schema: string;
-  /** Names of tables and views. Without names, every table is chosen. */
+  /** Names of tables and views, with or without the schema. Without names, every table is chosen. */
   readonly names: readonly string[];
   /** True for the masked views of these tables and views. */
   readonly isMasked: boolean;
@@ -37,7 +37,8 @@ export async function chosenTables(
         ? 'Masked views are for warehouses on a server; sluice grants --without-personal --apply creates them.'
         : 'Run sluice sync first.',
     });
-  const chosen = names.length === 0 ? [...found.keys()].filter((name) => found.get(name)) : [...new Set(names)];
+  const given = new Set(names.map((name) => withoutSchema(name, schema)));
+  const chosen = names.length === 0 ? [...found.keys()].filter((name) => found.get(name)) : [...given];
   const unknown = chosen.find((name) => !found.has(name));
   if (unknown !== undefined) throw unknownTable(unknown, [...found.keys()]);
   return chosen.toSorted().map((name) => ({ name, statement: `select * from ${quoted(source)}.${quoted(name)}` }));

@@ -92,7 +92,7 @@ describe('diff', () => {
     expect((await sluice('diff', 'previous', 'latest', '--sync', 'people')).out).toBe(
       (await sluice('diff', second, third)).out,
     );
-    const { out: text } = await sluice('diff', first, third, '--rows', 'pronet_users', '--limit', '1');
+    const { out: text } = await sluice('diff', first, third, '--rows', 'sluice.pronet_users', '--limit', '1');
     expect(text).toMatch(/^pronet_users +1 +1 +1$/m);
     expect(text).toMatch(/^changed +fsd_profile ann +headline\nmore rows differ; use --limit to list them\n$/m);
   });

@@ -43,7 +43,7 @@ anyWarehouse('an export', (open) => {
 
   it('has tables and views by name, each once, in new folders, and counts their rows and bytes', async () => {
     const folder = join(await newFolder(), 'one', 'two');
-    const files = await exportToFolder(warehouse, folder, csvOf('odd_view', 'odd', 'odd_view'), { signal });
+    const files = await exportToFolder(warehouse, folder, csvOf('odd_view', 'odd', 'sluice.odd_view'), { signal });
     const odd = await readFile(join(folder, 'odd.csv'));
     expect(files).toEqual([
       { table: 'odd', path: join(folder, 'odd.csv'), rows: 3, bytes: odd.length },

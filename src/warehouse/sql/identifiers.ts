@@ -51,3 +51,7 @@ export function operationsSchema(schema: string): string {
     return refuse(`is ${schema}, which is reserved by Postgres`);
   return schema + OPERATIONS_SUFFIX;
 }
+
+/** The name of a table without this schema, for names that people give. */
+export const withoutSchema = (name: string, schema: string): string =>
+  name.startsWith(`${schema}.`) ? name.slice(schema.length + 1) : name;

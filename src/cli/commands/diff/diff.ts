@@ -5,6 +5,7 @@ import type { ChangedRow, TableChanges } from '../../../insight/row-changes.ts';
 import { command, configOption, number, text } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../../open.ts';
+import { withoutSchema } from '../../../warehouse/sql/identifiers.ts';
 import { column, tableOf } from '../../terminal/print.ts';
 import { show } from '../../terminal/show.ts';
 import { rowChangesText } from '../../text/row-changes-text.ts';
@@ -44,8 +45,8 @@ export const diff = command({
     { line: 'sluice diff 12 15', about: 'Show what changed from run 12 to run 15.' },
     { line: 'sluice diff 12 15 --rows TABLE', about: 'Also list the rows of a table, with the columns that changed.' },
   ],
-  run: async ({ from, to, sync, rows: table, limit = 100, config: flag }, context) => {
-    if (limit > MOST_ROWS || (table === undefined && limit !== 100))
+  run: async ({ from, to, sync, rows: named, limit = 100, config: flag }, context) => {
+    if (limit > MOST_ROWS || (named === undefined && limit !== 100))
       throw new UsageError(`diff: --limit is for --rows, and is at most ${MOST_ROWS}; ${limit} was given.`, {
         next: 'Query the views <table>_history and <table>_presence for more rows.',
       });
@@ -58,6 +59,7 @@ export const diff = command({
         import('../../../insight/row-changes.ts'),
         import('../../../warehouse/connect/operations-db.ts'),
       ]);
+      const table = named && withoutSchema(named, warehouse.schema);
       if (table !== undefined && !comparedTables().includes(table))
         throw new UsageError(`diff: the changes of ${table} are not known.`, {
           next: `Name one of ${comparedTables().join(', ')}.`,
