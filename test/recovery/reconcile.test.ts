@@ -674,6 +674,14 @@ function further(open: Open): void {
     expect(await it.sums()).toBeUndefined();
   });
 
+  it('was read and had no row: nothing that was answered is listed', async () => {
+    const it = await begun(open);
+    await it.send({ at: 0 });
+    await it.read(1200 * SECOND);
+    await it.reconcile();
+    expect(await it.sums()).toMatchObject({ logged: 0, matched: 0, unlogged: 1, others: { rows: 0, points: 0 } });
+  });
+
   it('gone through from an instant on leaves what is older as it was, and sees what reaches over', async () => {
     const it = await begun(open);
     const hour = 3600 * SECOND;
