@@ -122,6 +122,17 @@ describe('budget.keep', () => {
     expect(run.error).toContain('the balance of 5 points less budget.keep');
   });
 
+  it('counts a call that began before the newest row of the log and ended after it', async () => {
+    const before = [
+      rowOf({ started_at: '2026-03-06T14:00:00.000000Z', duration: 90, points_left: 4 }),
+      rowOf({ started_at: '2026-03-06T14:01:00.000000Z', duration: 1, points_left: 5 }),
+    ];
+    const service = await pricedService({ price: ONE, points: 4, before });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 4 }', inputs: 3 })).summary);
+    expect(run).toMatchObject({ exitCode: 6, sent: 0 });
+    expect(run.error).toContain('the balance of 4 points less budget.keep');
+  });
+
   it('is held in a young log with the oldest row first', async () => {
     const service = await pricedService({ price: ONE, points: 20, before: [], readingCost: 0, order: 'ascending' });
     service.addRow({ points_left: 20 });

@@ -46,6 +46,8 @@ export interface RequestLogReaderContext extends LogReadContext {
 const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
+/** The usual deadline of a call. */
+const CALL_MS = 330_000;
 
 export class RequestLogReader {
   readonly #context: RequestLogReaderContext;
@@ -101,7 +103,9 @@ export class RequestLogReader {
     this.#isKnown = true;
     if (newest && (wantsBalance || this.#context.now().getTime() - newest.getTime() > RECENT_MS)) {
       // A log in ascending order has shown its beginning, so read on from there. Only its end has the balance.
-      read = await this.#readPages([logSince(newest)], MOST_PAGES, signal);
+      // A call that began before the newest row and ended after it may show a later balance.
+      const from = wantsBalance ? new Date(newest.getTime() - CALL_MS) : newest;
+      read = await this.#readPages([logSince(from)], MOST_PAGES, signal);
       newest = await this.#notePosition();
       this.#isKnown = read.isUsable && read.isWhole;
     }
