@@ -228,7 +228,9 @@ export async function readReconciliation(
         and w.times @> q.sent_at and exists (select from ${answers} a where a.request_id = q.id)
         and not exists (select from ${matches} m where m.request_id = q.id)
     )
-    select exists (select from ${log}) or exists (select from ${runs} n where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete') as "isRead", count(*)::int as logged, count(*) filter (where is_certain)::int as matched,
+    select exists (select from ${log})
+        or exists (select from ${runs} n where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete') as "isRead",
+      count(*)::int as logged, count(*) filter (where is_certain)::int as matched,
       count(*) filter (where not is_certain)::int as ambiguous,
       (select jsonb_build_object('rows', count(*), 'points', coalesce(sum(points), 0)) from lost) as "chargedButLost",
       (select count(*)::int from unlogged) as unlogged,
