@@ -133,6 +133,17 @@ describe('budget.keep', () => {
     expect(run.error).toContain('the balance of 4 points less budget.keep');
   });
 
+  it('finds the balance of a log with more rows in the minutes before the newest one than are read', async () => {
+    const newestMs = Date.parse('2026-03-06T14:00:00Z');
+    const before = Array.from({ length: 5_100 }, (_, at) =>
+      rowOf({ started_at: new Date(newestMs - at * 60).toISOString(), points_left: 5 + at }),
+    );
+    const service = await pricedService({ price: ONE, points: 5, before: before.toReversed() });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 10 })).summary);
+    expect(run).toMatchObject({ exitCode: 6, left: 8 });
+    expect(service.points()).toBe(3);
+  });
+
   it('is held in a young log with the oldest row first', async () => {
     const service = await pricedService({ price: ONE, points: 20, before: [], readingCost: 0, order: 'ascending' });
     service.addRow({ points_left: 20 });

@@ -7,7 +7,7 @@ import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { borrow, type Loan } from './lending.ts';
 import { IS_LONG } from './long.ts';
 import { databaseOf, openPGlite } from './embedded-database.ts';
-import { freshDatabase, type FreshDatabase } from './database.ts';
+import { freshDatabase } from './database.ts';
 import { embeddedTemplate, postgresTemplate, SCHEMA } from './templates.ts';
 
 export { SCHEMA };
@@ -73,17 +73,20 @@ async function own(): Promise<Loan> {
   return { pglite, giveBack: async () => void (pglite.closed || (await pglite.close())) };
 }
 
-/** Opens databases of their own on the run's Postgres, copied from one that was migrated once a run. */
+/**
+ * Opens databases of their own on the run's Postgres, copied from one that was migrated once a run. Each goes at the end of
+ * the test or suite that opened it, so that the connections of a file with many tests are not open together.
+ */
 export function postgresWarehouses(): Open {
-  const opened: { readonly warehouse: Warehouse; readonly database: FreshDatabase }[] = [];
-  afterAll(async () => {
-    await Promise.all(opened.map(({ warehouse, database }) => warehouse.close().then(() => database.drop())));
-  });
+  const kept: (() => Promise<void>)[] = [];
+  afterAll(() => Promise.all(kept.map((end) => end())));
   return async ({ migrated = true, schema = SCHEMA } = {}) => {
     const copied = migrated && schema === SCHEMA;
     const database = await freshDatabase(copied ? await postgresTemplate() : undefined);
     const warehouse = await openWarehouse({ url: new Secret(database.url), schema }, realEffects);
-    opened.push({ warehouse, database });
+    const end = (): Promise<void> => warehouse.close().then(() => database.drop());
+    if (TestRunner.getCurrentTest()) onTestFinished(end);
+    else kept.push(end);
     if (migrated && !copied) await ensureSchema(warehouse);
     return warehouse;
   };

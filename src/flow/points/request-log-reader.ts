@@ -103,9 +103,12 @@ export class RequestLogReader {
     this.#isKnown = true;
     if (newest && (wantsBalance || this.#context.now().getTime() - newest.getTime() > RECENT_MS)) {
       // A log in ascending order has shown its beginning, so read on from there. Only its end has the balance.
-      // A call that began before the newest row and ended after it may show a later balance.
-      const from = wantsBalance ? new Date(newest.getTime() - CALL_MS) : newest;
-      read = await this.#readPages([logSince(from)], MOST_PAGES, signal);
+      // A call that began before the newest row and ended after it may show a later balance. A log with too many such rows
+      // is read from the newest row only; otherwise its balance could never be known.
+      for (const from of wantsBalance ? [new Date(newest.getTime() - CALL_MS), newest] : [newest]) {
+        read = await this.#readPages([logSince(from)], MOST_PAGES, signal);
+        if (!read.isUsable || read.isWhole) break;
+      }
       newest = await this.#notePosition();
       this.#isKnown = read.isUsable && read.isWhole;
     }
