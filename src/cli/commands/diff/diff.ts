@@ -59,7 +59,7 @@ export const diff = command({
         import('../../../insight/row-changes.ts'),
         import('../../../warehouse/connect/operations-db.ts'),
       ]);
-      const table = named && withoutSchema(named, warehouse.schema);
+      const table = named === undefined ? undefined : withoutSchema(named, warehouse.schema);
       if (table !== undefined && !comparedTables().includes(table))
         throw new UsageError(`diff: the changes of ${table} are not known.`, {
           next: `Name one of ${comparedTables().join(', ')}.`,
