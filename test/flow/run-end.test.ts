@@ -1,6 +1,8 @@
 /** How a run ends: the first rule that applies decides state, exit code and the next step. */
 import { describe, expect, it } from 'vitest';
 import { stopReasonOf } from '../../src/errors.ts';
+import { photoshareUserPostList } from '../../src/service/endpoints/photoshare-user-posts.ts';
+import { tokenRequests } from '../../src/service/endpoints/token-requests.ts';
 import { endOf } from '../../src/flow/run/run-end.ts';
 
 type Input = Parameters<typeof endOf>[0];
@@ -8,6 +10,7 @@ type Sums = Parameters<typeof endOf>[1];
 
 const DEFINITION: Input['definition'] = {
   name: 'posts',
+  endpoint: photoshareUserPostList,
   inDoubt: 'reconcile',
   acceptRejects: 0.01,
   maxAgeMs: 1000,
@@ -126,6 +129,7 @@ describe('a run', () => {
       end({}, { definition: { ...DEFINITION, ...definition } }, unread).next;
     expect(next({})).toMatch(/^Run the sync again: it requests only what could not be read/);
     expect(next({ maxAgeMs: undefined })).toMatch(/^sluice sync --failed posts requests only what failed or could not/);
+    expect(next({ maxAgeMs: undefined, endpoint: tokenRequests })).toMatch(/^Run the sync again: it continues before/);
   });
 
   it('with full answers is complete, unless truncation is to fail', () => {

@@ -24,7 +24,7 @@ interface EndInput extends Pick<FinishedRun, 'stop' | 'aborted' | 'limit' | 'fai
   readonly checks?: readonly CheckResult[];
   readonly definition: Pick<
     SyncDefinition,
-    'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'maxAgeMs' | 'window'
+    'name' | 'endpoint' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable' | 'maxAgeMs' | 'window'
   >;
 }
 
@@ -152,8 +152,10 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 
 const NAMED_GAPS = 3;
 
-function unreadNext({ name, maxAgeMs, window }: EndInput['definition'], unread: UnreadableSum): string {
-  const { requests, failing } = unread;
+function unreadNext(definition: EndInput['definition'], { requests, failing }: UnreadableSum): string {
+  const { name, endpoint, maxAgeMs, window } = definition;
+  if (endpoint.paging.by === 'cursor')
+    return 'Run the sync again: it continues before the page that could not be read.';
   // Without both, each run requests everything, at full price.
   if (maxAgeMs === undefined && window === undefined)
     return `sluice sync --failed ${name} requests only what failed or could not be read; without --failed, a run requests everything.`;
