@@ -85,7 +85,7 @@ export async function recordCondition(ops: Ops, condition: AlertCondition, confi
     .execute();
 }
 
-/** Clears the alerts about limits whose day or month is over, also those of limits that no config has any more. */
+/** Clears the alerts about limits whose day or month is over, also those of limits that configs no longer have. */
 export async function clearEndedPeriods(ops: Ops, now: Date): Promise<void> {
   for (const length of ['day', 'month'] as const)
     await clearAlerts(ops, { because: `the ${length} of the limit is over`, next: null, runId: null }, now)

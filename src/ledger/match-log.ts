@@ -10,6 +10,14 @@ import { LOG_ENDPOINT, LOG_TABLE } from '../service/request-log/request-log.ts';
 /** What a reconciliation works on: a connection or transaction, and the names of both schemas. */
 export type ReconcileDb = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
+/** SQL for the points that a row of the log charges. */
+export const chargeOf = (row: string): RawBuilder<number> =>
+  sql`case when coalesce(${sql.ref(`${row}.is_paid`)}, ${sql.ref(`${row}.cost`)} > 0) then ${sql.ref(`${row}.cost`)} else 0 end`;
+
+/** SQL condition that a row of the log began at an instant or later; absent, each row did. */
+export const beganSince = (row: string, since: Date | undefined): RawBuilder<boolean> =>
+  since === undefined ? sql`true` : sql`${sql.ref(`${row}.started_at`)} >= ${since.toISOString()}::timestamptz`;
+
 /** The tables of the ledger and of the log. */
 export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'ops'>) => ({
   log: sql.table(`${schema}.${LOG_TABLE}`),

@@ -47,7 +47,7 @@ describe('the README', () => {
     const { project, run } = await opened('bundle');
     const at = blocks.findIndex(({ tags }) => tags.includes('background'));
     const [begin, set, sync] = blocks.slice(at);
-    // On a free port, as any port that a test names may be taken.
+    // On a free port, because a port that a test names may be taken.
     const exported = await project.startSandbox(begin?.body ?? '', IS_LONG ? 'npm' : 'process');
     const asWritten = exported.map((line) => line.replace(/:\d+$/, ':8787'));
     expect(set?.body.split('\n').slice(0, 2)).toEqual(asWritten);

@@ -16,7 +16,7 @@ syncs:
     ${more}
 `;
 
-/** Sends this many requests to the sandbox, as any client with the token could; every request is in its log. */
+/** Sends this many requests to the sandbox, as other clients with the token could; every request is in its log. */
 async function ask({ sandbox, clock }: Scene, times: number, everyMs = 0): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     await askOnce(sandbox.url);

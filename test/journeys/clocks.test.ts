@@ -118,7 +118,7 @@ const users = (requests: Requests): number => sentTo('microblog.user', requests)
 const WARNING = /the clock of this machine is 34\d{6} s ahead of the database's/g;
 
 describe('a sync by a process whose clock is 400 days ahead', { timeout: 240_000 }, () => {
-  it('stores the database’s times, is warned of once, and is fresh for as long as any other', async () => {
+  it('stores the database’s times, is warned of once, and is fresh as long as other answers', async () => {
     const { shifted, sync, here, rows, arrived } = await opened('postgres');
     const ran = await shifted('sync').ended;
     expect(ran.code).toBe(0);

@@ -52,19 +52,27 @@ export function anyWarehouse(name: string, suite: (open: Open, kind: Warehouse['
  * migrated are lent, and are returned at the end of the test or suite that borrowed them.
  */
 export function embeddedWarehouses(): Open {
-  const kept: (() => Promise<void>)[] = [];
-  afterAll(() => Promise.all(kept.map((end) => end())));
+  const atTheEnd = endOfOpener();
   return async ({ migrated = true, schema = SCHEMA } = {}) => {
     const isLent = migrated && schema === SCHEMA;
     const { pglite, giveBack } = await (isLent ? borrow() : own());
-    if (TestRunner.getCurrentTest()) onTestFinished(giveBack);
-    else kept.push(giveBack);
+    atTheEnd(giveBack);
     const warehouse = await openWarehouse(
       { url: new Secret('embedded:memory://'), schema },
       { ...realEffects, memory: databaseOf(pglite) },
     );
     if (migrated && !isLent) await ensureSchema(warehouse);
     return warehouse;
+  };
+}
+
+/** Returns a function that keeps work for the end of the test that calls it, or of the suite if no test does. */
+function endOfOpener(): (work: () => Promise<void>) => void {
+  const kept: (() => Promise<void>)[] = [];
+  afterAll(() => Promise.all(kept.map((work) => work())));
+  return (work) => {
+    if (TestRunner.getCurrentTest()) onTestFinished(work);
+    else kept.push(work);
   };
 }
 
@@ -78,15 +86,12 @@ async function own(): Promise<Loan> {
  * the test or suite that opened it, so that the connections of a file with many tests are not open together.
  */
 export function postgresWarehouses(): Open {
-  const kept: (() => Promise<void>)[] = [];
-  afterAll(() => Promise.all(kept.map((end) => end())));
+  const atTheEnd = endOfOpener();
   return async ({ migrated = true, schema = SCHEMA } = {}) => {
     const copied = migrated && schema === SCHEMA;
     const database = await freshDatabase(copied ? await postgresTemplate() : undefined);
     const warehouse = await openWarehouse({ url: new Secret(database.url), schema }, realEffects);
-    const end = (): Promise<void> => warehouse.close().then(() => database.drop());
-    if (TestRunner.getCurrentTest()) onTestFinished(end);
-    else kept.push(end);
+    atTheEnd(() => warehouse.close().then(() => database.drop()));
     if (migrated && !copied) await ensureSchema(warehouse);
     return warehouse;
   };

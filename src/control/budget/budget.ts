@@ -160,7 +160,7 @@ async function tagBudget(
 
 /** Name of the counter of what the workers of a shared run spend together. */
 export const sharedRunCounter = ({ runId, token }: { readonly runId: string; readonly token: string }): string =>
-  // A continued run may spend its limit again, as any other.
+  // A continued run may spend its limit again, like other runs.
   `run:${runId}:${token}`;
 
 /** Creates the guard for one chunk; the limits of the run are counted for all its workers together. */

@@ -31,7 +31,7 @@ export function expectedSizeOf(book: PriceBook, asked: number | undefined): Expe
   return { mean, variance, least: Math.min(...costs.map(({ value }) => value)), answers };
 }
 
-/** The item counts of answers to such requests: of this sync if it has any, else of all syncs. */
+/** The item counts of answers to such requests: of this sync, or of all syncs if this one has none. */
 function usualCounts({ recentCounts, levels }: PriceBook, asked: number | undefined): ReturnedCount[] {
   const seen = recentCounts.length > 0 ? recentCounts : levels.map((it) => ({ ...it, times: it.samples }));
   if (asked === undefined) return seen.map((it) => ({ ...it, asked }));

@@ -11,6 +11,8 @@ import {
   type LogIdentifiers,
   toleranceMs,
   isWalkStart,
+  beganSince,
+  chargeOf,
 } from '../../ledger/match-log.ts';
 import { type KnownRequest, type LoggedAttempt, type LogEvidence, lossVerdict } from './loss-verdict.ts';
 
@@ -40,11 +42,10 @@ export async function assessLosses(
  */
 export async function followCharges(database: ReconcileDb, since: Date | undefined, at: Date): Promise<void> {
   const { log, lostAnswers } = reconcileTables(database);
-  const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
   await sql`
     update ${lostAnswers} d set points = n.points, settled_at = ${at.toISOString()}::timestamptz,
       verdict = case when n.points > 0 then 'paid_and_lost' else 'not_charged' end
-    from (select c.id, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points from ${log} c where ${from}) n
+    from (select c.id, ${chargeOf('c')} as points from ${log} c where ${beganSince('c', since)}) n
     where n.id = d.log_id and d.verdict in ('paid_and_lost', 'not_charged') and d.points <> n.points`.execute(
     database.db,
   );

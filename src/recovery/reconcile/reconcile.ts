@@ -17,6 +17,8 @@ import {
   readLogIdentifiers,
   matchIdentifiers,
   isWalkStart,
+  beganSince,
+  chargeOf,
 } from '../../ledger/match-log.ts';
 import { matchCandidates } from './match-candidates.ts';
 import { type InOrder, matchInOrder } from './match-in-order.ts';
@@ -104,7 +106,6 @@ async function settleRequests(
   others: readonly string[],
 ): Promise<void> {
   const { log, runs, requests, answers, lostAnswers, matches } = reconcileTables(database);
-  const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
   // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
@@ -124,7 +125,7 @@ async function settleRequests(
     else coalesce(${charged}, r.points) end`;
   const settled = await sql<{ run_id: string }>`
     with touched as (
-      select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${from}
+      select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${beganSince('c', since)}
       union select unnest(${arrayLiteral(others)}::bigint[])
     ), lost_rows as (
       select d.request_id, d.log_id, max(d.points) as points
@@ -135,7 +136,7 @@ async function settleRequests(
       select t.request_id, count(m.log_id) as rows, count(c.id) as logged,
         count(m.log_id) filter (where d.log_id is null
           and not (r.attempts > 1 and coalesce(c.response_status_code, 0) >= 400 and coalesce(a.status < 400, false))) as answer_rows,
-        sum(case when c.id is null then coalesce(d.points, 0) when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
+        sum(case when c.id is null then coalesce(d.points, 0) else ${chargeOf('c')} end) as charged,
         coalesce(bool_and(case when c.id is null then d.points is not null else ${isComplete('c')} end)
           filter (where m.log_id is not null), false) as is_complete
       from touched t
@@ -201,7 +202,7 @@ export async function readReconciliation(
   const isCertain = sql`m.match_kind in ('identifier', 'only_candidate')`;
   const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
     with entries as (
-      select c.id, c.started_at, ${sql.raw(outcomeOf('c'))} as outcome, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points,
+      select c.id, c.started_at, ${sql.raw(outcomeOf('c'))} as outcome, ${chargeOf('c')} as points,
         bool_or(${isCertain}) as is_certain, min(m.request_id) filter (where ${isCertain}) as request_id
       from ${log} c left join ${matches} m on m.log_id = c.id
       where c.started_at >= ${from} group by c.id

@@ -7,15 +7,15 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 /** The end of frequent statements: parsing and planning one can take several times as long as running it. */
 export const PLANNED_ONCE = ' /* planned once */';
 
-/** A placeholder in a compiled statement for a value that each use provides. */
-class Placeholder {
+/** A named parameter of a compiled statement. Each use provides its value. */
+class NamedParameter {
   readonly name: string;
   constructor(name: string) {
     this.name = name;
   }
 }
 
-/** The placeholders of a statement by name. Each becomes a parameter. */
+/** The parameters of a statement by name. */
 export type Parameters<Name extends string> = Readonly<Record<Name, RawBuilder<unknown>>>;
 
 /** A function that returns the compiled statement with these values. */
@@ -24,14 +24,14 @@ export type Statement<Name extends string, Row> = (values: Readonly<Record<Name,
 /** A statement that is built and compiled at its first use. */
 export function precompiled<const Name extends string, Row>(
   names: readonly Name[],
-  make: (placeholders: Parameters<Name>) => { compile(): CompiledQuery<Row> },
+  make: (parameters: Parameters<Name>) => { compile(): CompiledQuery<Row> },
 ): Statement<Name, Row> {
   let compiled: CompiledQuery<Row> | undefined;
   return (values) => {
     compiled ??= make(
-      Object.fromEntries(names.map((name) => [name, sql`${new Placeholder(name)}`])) as Parameters<Name>,
+      Object.fromEntries(names.map((name) => [name, sql`${new NamedParameter(name)}`])) as Parameters<Name>,
     ).compile();
-    const parameters = compiled.parameters.map((it) => (it instanceof Placeholder ? values[it.name as Name] : it));
+    const parameters = compiled.parameters.map((it) => (it instanceof NamedParameter ? values[it.name as Name] : it));
     return { ...compiled, parameters };
   };
 }

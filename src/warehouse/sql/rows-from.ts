@@ -54,7 +54,7 @@ export const arraysOf = <Item, C extends Columns<Item>>(items: readonly Item[], 
     ]),
   ) as Readonly<Record<keyof C, string>>;
 
-/** Returns the rows of these arrays, or of placeholders for them, as a subquery. */
+/** Returns the rows of these arrays, or of parameters for them, as a subquery. */
 export function rowsOfArrays<C extends Columns<never>>(
   columns: C,
   arrays: Readonly<Record<keyof C, unknown>>,
