@@ -33,16 +33,15 @@ async function rowsRead({ db }: Warehouse): Promise<number> {
   return Number(rows[0]?.read);
 }
 
-it('an answer of a large run reads no more of the ledger than an answer of a small run', async () => {
-  const read = async (requests: number): Promise<number> => {
-    const warehouse = await open();
-    const { run } = await runsOf(warehouse, 'pronet.post.reposts', requests, 32);
-    await run();
-    const before = await rowsRead(warehouse);
-    await run();
-    return ((await rowsRead(warehouse)) - before) / requests;
-  };
-  expect(await read(600)).toBeLessThan(2 * (await read(150)));
+it('an answer of a large run reads a few rows of the ledger', async () => {
+  // Large enough that the planner never prefers to read all requests for a few.
+  const requests = 1000;
+  const warehouse = await open();
+  const { run } = await runsOf(warehouse, 'pronet.post.reposts', requests, 8);
+  await run();
+  const before = await rowsRead(warehouse);
+  await run();
+  expect(((await rowsRead(warehouse)) - before) / requests).toBeLessThan(60);
 });
 
 it('the first calls of a first run find their requests by key, before the server analyzed the plan', async () => {
