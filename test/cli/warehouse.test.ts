@@ -289,6 +289,10 @@ describe('after a sync', () => {
       out: expect.stringMatching(/failed {2}schema: not as declared in 1 place\n +sluice\.pronet_groups: .*mine/),
     });
     await client.query('alter table sluice.pronet_groups drop column mine');
+    await client.query(`comment on table sluice.pronet_groups is 'x'`);
+    expect(await sluice(['check'])).toMatchObject({ code: 8, out: expect.stringContaining('Run sluice migrate.') });
+    expect(await sluice(['migrate'])).toMatchObject({ code: 0 });
+    expect(await sluice(['check'])).toMatchObject({ code: 0 });
     await client.end();
   });
 

@@ -25,10 +25,8 @@ export async function readCommentDrift({
     relation,
     ...(column !== null && { part: column }),
     kind: 'different',
-    message:
-      column === null
-        ? 'its comment is not the declared one; sluice migrate fixes it'
-        : `column ${column}: its comment is not the declared one; sluice migrate fixes it`,
+    isFixedByMigrate: true,
+    message: `${column === null ? '' : `column ${column}: `}its comment is not the declared one; sluice migrate fixes it`,
   }));
 }
 
