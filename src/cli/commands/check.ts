@@ -196,7 +196,7 @@ async function checkRows(warehouse: Warehouse): Promise<Check[]> {
   return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedRowsText(deleted)));
 }
 
-/** Comments also differ after an update of Sluice that changes some, so nobody has to revert them. */
+/** An update of Sluice can change comments, so a difference of comments alone is no manual change. */
 function nextAfter(drift: readonly SchemaFinding[]): string {
   if (drift.every(({ isFixedByMigrate }) => isFixedByMigrate)) return 'Run sluice migrate.';
   return 'Revert the manual changes of the schema; the data is safe.';

@@ -5,7 +5,7 @@ export interface SchemaFinding {
   /** The column, key, index or foreign key; absent if the finding concerns the relation itself. */
   readonly part?: string;
   readonly kind: 'missing' | 'unknown' | 'different';
-  /** Present if `sluice migrate` makes it as declared. */
+  /** Whether `sluice migrate` removes the difference. */
   readonly isFixedByMigrate?: true;
   /** A description of what is declared and what exists. */
   readonly message: string;
