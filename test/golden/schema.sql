@@ -2679,19 +2679,19 @@ create view sluice."dim_plan" (
    FROM logged_requests l
   GROUP BY plan;
 
--- Syncs that ran, and placeholders for requests without a certain sync: one row each.
+-- Syncs that ran, and two names for requests without a certain sync: one row each.
 create view sluice."dim_sync" (
-  -- Name of the sync in the config, or one of the placeholders `(other programs)` and `(ambiguous)`.
+  -- Name of the sync in the config, or `(other programs)` or `(ambiguous)` for requests without a certain sync.
   "sync" text,
-  -- Whether it is a sync and not a placeholder.
+  -- Whether it is a sync: false for `(other programs)` and `(ambiguous)`.
   "is_sync" boolean,
-  -- Endpoint of its newest run; null for a placeholder.
+  -- Endpoint of its newest run; null if it is no sync.
   "endpoint" text,
   -- Number of its runs.
   "runs" bigint,
-  -- Start of the first run; null for a placeholder.
+  -- Start of the first run; null if it is no sync.
   "first_run_at" timestamp with time zone,
-  -- Start of the newest run; null for a placeholder.
+  -- Start of the newest run; null if it is no sync.
   "last_run_at" timestamp with time zone
 ) as
  SELECT sync,

@@ -26,7 +26,7 @@ import { SQL_STATE, errorCode } from '../sql/sql-states.ts';
 /**
  * Enough for a few loads, the ledger and a few readers. The requests of a run wait for the service, not for the database.
  */
-const MOST_CONNECTIONS = 7;
+export const MOST_CONNECTIONS = 7;
 /**
  * How long to wait for a free connection. A load may wait behind large ones; a longer wait means a leaked connection.
  */

@@ -246,15 +246,17 @@ export const balanceViews = [
   ),
   view(
     'dim_sync',
-    'Syncs that ran, and placeholders for requests without a certain sync: one row each.',
+    'Syncs that ran, and two names for requests without a certain sync: one row each.',
     ['sync'],
     {
-      sync: text('Name of the sync in the config, or one of the placeholders `(other programs)` and `(ambiguous)`.'),
-      is_sync: boolean('Whether it is a sync and not a placeholder.'),
-      endpoint: text('Endpoint of its newest run; null for a placeholder.'),
+      sync: text(
+        'Name of the sync in the config, or `(other programs)` or `(ambiguous)` for requests without a certain sync.',
+      ),
+      is_sync: boolean('Whether it is a sync: false for `(other programs)` and `(ambiguous)`.'),
+      endpoint: text('Endpoint of its newest run; null if it is no sync.'),
       runs: bigint('Number of its runs.'),
-      first_run_at: timestamp('Start of the first run; null for a placeholder.'),
-      last_run_at: timestamp('Start of the newest run; null for a placeholder.'),
+      first_run_at: timestamp('Start of the first run; null if it is no sync.'),
+      last_run_at: timestamp('Start of the newest run; null if it is no sync.'),
     },
     `
     select
