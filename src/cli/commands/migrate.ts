@@ -40,14 +40,17 @@ export const migrate = command({
         context,
         'migrate/1',
         { done, ...(unfilled.length > 0 && { unfilled }) },
-        () => (done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`) + next,
+        () => (done.length === 0 ? (NOTHING[action] ?? '') : `${VERBS[action] ?? ''} ${done.join(', ')}\n`) + next,
       );
       return EXIT.complete;
     });
   },
 });
 
-const NOTHING = 'nothing to do\n';
+const NOTHING: Readonly<Record<string, string>> = {
+  up: 'no migration was pending; views and comments are current\n',
+  down: 'no migration to revert\n',
+};
 const VERBS: Readonly<Record<string, string>> = { up: 'applied', down: 'reverted' };
 const COLUMNS = [{ name: 'migration' }, { name: 'applied' }];
 
