@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SluiceError } from '../../src/errors.ts';
 import { openPool } from '../../src/warehouse/embedded/pool.ts';
 import { openThread } from '../../src/warehouse/embedded/thread.ts';
-import { startWatchdog } from '../../src/warehouse/lock/watchdog.ts';
+import { startWatchdog } from '../../src/warehouse/embedded/watchdog.ts';
 
 /** Ignores errors of the database that it survives. */
 function report(error: unknown): void {

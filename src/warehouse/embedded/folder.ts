@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TransientError } from '../../errors.ts';
-import { type DiskRoom, type DiskRoomEffects, openDiskRoom } from '../lock/disk-room.ts';
-import { startWatchdog } from '../lock/watchdog.ts';
+import { type DiskRoom, type DiskRoomEffects, openDiskRoom } from './disk-room.ts';
+import { startWatchdog } from './watchdog.ts';
 import { type EmbeddedDatabase, openThread, type ThreadError } from './thread.ts';
 
 /** A subfolder of the warehouse's folder, so that the lock and other files are outside of Postgres' own files. */

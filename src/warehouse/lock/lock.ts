@@ -15,7 +15,7 @@ import { constants, copyFile, link, readFile, rename, rm } from 'node:fs/promise
 import { basename, dirname, join } from 'node:path';
 import { writeDurably } from './write-durably.ts';
 import { HeldError } from '../../errors.ts';
-import { unusable } from './disk-room.ts';
+import { unusable } from './folder-error.ts';
 import { processStateOf, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 import { openLivenessSocket, isSocketAlive } from './liveness-socket.ts';
 

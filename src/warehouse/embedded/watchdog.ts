@@ -1,7 +1,7 @@
 /** Ends an embedded database that is stuck in a write: it never returns from one that fails on a full disk. */
 import { statfsSync } from 'node:fs';
 import { TransientError } from '../../errors.ts';
-import type { EmbeddedDatabase } from '../embedded/thread.ts';
+import type { EmbeddedDatabase } from './thread.ts';
 
 /** How long a statement must run to count as stuck. A long statement must not count. */
 const STUCK_AFTER_MS = 10_000;

@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { TransientError } from '../../errors.ts';
+import { gone, unusable } from '../lock/folder-error.ts';
 
 const MIB = 2 ** 20;
 /**
@@ -107,19 +108,3 @@ const full = (folder: string, free: number, needed: number): TransientError =>
     `The disk of the embedded warehouse in ${folder} has ${megabytes(free)} of free space; ${megabytes(needed)} are needed`,
     { next: 'Free space on that disk, then try again. Stored answers are kept and not bought again.' },
   );
-
-const gone = (folder: string): TransientError =>
-  new TransientError(`The folder of the embedded warehouse was deleted or replaced while it was in use: ${folder}`, {
-    next: 'Restore the folder from a copy, or try again to start with an empty warehouse.',
-  });
-
-/** The error for a folder that cannot be written now. */
-export function unusable(folder: string, error: unknown): TransientError {
-  if (error instanceof TransientError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return gone(folder);
-  return new TransientError(`The folder of the embedded warehouse can’t be written: ${folder} (${message})`, {
-    next: 'Make the folder and its disk writable, then try again.',
-    cause: message,
-  });
-}
