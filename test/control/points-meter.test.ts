@@ -22,6 +22,7 @@ function logOf(calls: () => number, missing?: number) {
     refusedToken: () => undefined,
     prices: async () => PRICES,
     begin: never,
+    wouldOnlyCost: async () => false,
     confirmEarlier: async () => undefined,
     balance: async () => undefined,
     end: async () => undefined,

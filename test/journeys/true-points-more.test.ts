@@ -373,6 +373,20 @@ describe('points', () => {
     expect(service.readings()).toBe(0);
   });
 
+  it('of readings do not exceed a limit per day further with each invocation', async () => {
+    const service = await pricedService({ price: TEN, readingCost: 1, points: 1000 });
+    const warehouse = await open();
+    for (let nth = 1; nth <= 10; nth += 1) {
+      service.clock.advance(1000);
+      const { summary } = await spend(service, warehouse, { budget: '{ per_day: 35 }' });
+      expect(only(summary)).toMatchObject({
+        exitCode: 6,
+        error: expect.stringContaining('budget.per_day is 35 points'),
+      });
+    }
+    expect(service.points()).toBe(1000 - 35);
+  });
+
   it('of several syncs of one invocation hold one limit', async () => {
     const service = await pricedService({ price: TEN });
     const syncs = `  users: { endpoint: microblog.user, for_each: { user: [a, b] } }

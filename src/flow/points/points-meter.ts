@@ -5,7 +5,7 @@
  * and what counts for them, and `request-log-reader.ts` reads the log.
  */
 import { orAborted } from '../../async/or-aborted.ts';
-import { leftForEach, type MeteredBudget } from '../../control/budget/local-budget.ts';
+import { leftForEach, type MeteredBudget, POINTS_ERROR } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
 import type { RequestLogReader } from './request-log-reader.ts';
@@ -124,6 +124,11 @@ export class TruePointsMeter implements PointsMeter {
   async #begin(signal: AbortSignal): Promise<void> {
     const { budget, logReader, sleep } = this.#it;
     const { balance } = budget;
+    if (await this.#wouldReadInVain()) {
+      // A limit of a period may allow calls again later.
+      this.#beginning = undefined;
+      return;
+    }
     if (!logReader.isPositioned() || (balance && !balance.isKnown())) {
       for (let [failures, waitMs] = [1, FIRST_WAIT_MS]; !signal.aborted; failures += 1, waitMs *= 2) {
         const { outcome, points } = await logReader.begin(balance !== undefined, signal);
@@ -137,6 +142,16 @@ export class TruePointsMeter implements PointsMeter {
     const confirmsEarlier = this.#isProbing() || budget.countsEarlier;
     if (confirmsEarlier && !this.#isUnreadable) await this.#confirmEarlier(signal);
     await this.#measure();
+  }
+
+  /** A limit is used up, so that nothing can be bought. A reading that costs points would exceed it further at each start. */
+  async #wouldReadInVain(): Promise<boolean> {
+    const { budget, logReader } = this.#it;
+    // Only a reading shows the balance.
+    if (budget.balance || logReader.isPositioned()) return false;
+    const tightest = await budget.tightest();
+    if (!tightest || leftForEach(tightest) > POINTS_ERROR) return false;
+    return logReader.wouldOnlyCost(this.#isProbing());
   }
 
   /**

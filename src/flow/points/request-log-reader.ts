@@ -15,7 +15,7 @@ import {
 import { readLogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import { DAY_MS, MINUTE_MS } from '../../day.ts';
-import type { PriceBook } from '../../plan/pricing/price-book.ts';
+import { maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import type { LogPosition } from './log-position.ts';
 import { balanceIn } from './ticket.ts';
 import {
@@ -24,6 +24,7 @@ import {
   type LogReadContext,
   logSince,
   MOST_PAGES,
+  readingPrices,
   readLogPages,
 } from '../run/read-request-log.ts';
 import type { RunStop } from '../run/stop-controller.ts';
@@ -157,12 +158,8 @@ export class RequestLogReader {
     isPriceGuessed: boolean,
     signal: AbortSignal,
   ): Promise<{ readonly points: number; readonly excess: number } | undefined> {
-    const { warehouse, definition, run, now } = this.#context;
-    // Other workers of a shared run confirm their own requests.
-    if (run.chunk !== undefined) return undefined;
-    const since = new Date(now().getTime() - DAY_MS);
-    const which = { sync: definition.name, isPriceGuessed, since };
-    const earlier = await this.#retry(() => unconfirmedRequests(warehouse, which));
+    const { definition } = this.#context;
+    const earlier = await this.#unconfirmed(isPriceGuessed);
     if (earlier.length === 0) return undefined;
     const firstSentMs = Math.min(...earlier.map(({ sentAt }) => sentAt.getTime()));
     const { points } = await this.#readSince(firstSentMs, MOST_PAGES, signal);
@@ -171,6 +168,12 @@ export class RequestLogReader {
     // A lower cost releases nothing, because the limits of this invocation did not count these requests.
     const excess = own.map((it) => Math.max(0, (confirmed.get(it.id)?.charged ?? 0) - it.points));
     return { points, excess: excess.reduce((sum, it) => sum + it, 0) };
+  }
+
+  /** True if reading the log costs points, and no earlier request needs a reading. */
+  async wouldOnlyCost(isPriceGuessed: boolean): Promise<boolean> {
+    const prices = await this.#retry(() => readingPrices(this.#context));
+    return maxPointsOf(prices, undefined) > 0 && (await this.#unconfirmed(isPriceGuessed)).length === 0;
   }
 
   /**
@@ -203,6 +206,15 @@ export class RequestLogReader {
     if (this.#reads.length === 0 && !run.continued) return;
     await this.#retry(() => settleCharged(warehouse, run));
     await this.#retry(() => inLongTransaction(warehouse, (db) => deleteReadRows(this.#context, db)));
+  }
+
+  async #unconfirmed(isPriceGuessed: boolean): Promise<Awaited<ReturnType<typeof unconfirmedRequests>>> {
+    const { warehouse, definition, run, now } = this.#context;
+    // Other workers of a shared run confirm their own requests.
+    if (run.chunk !== undefined) return [];
+    const since = new Date(now().getTime() - DAY_MS);
+    const which = { sync: definition.name, isPriceGuessed, since };
+    return this.#retry(() => unconfirmedRequests(warehouse, which));
   }
 
   async #readPages(bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal): Promise<LogRead> {

@@ -102,6 +102,10 @@ export async function readLogPages(
   return context.oneAtATime(() => readNow(context, bodies, deepest, signal));
 }
 
+/** The prices of the pages that these reads request. */
+export const readingPrices = (context: Pick<LogReadContext, 'definition' | 'run' | 'pricesOf'>): Promise<PriceBook> =>
+  context.pricesOf(logReadDefinition(context, []));
+
 async function readNow(
   context: LogReadContext,
   bodies: readonly RequestBody[],
@@ -224,7 +228,10 @@ export async function deleteReadRows(
 }
 
 /** A definition with a name that no config can contain, so it touches nothing of a real sync. */
-function logReadDefinition({ definition, run }: LogReadContext, bodies: readonly RequestBody[]): SyncDefinition {
+function logReadDefinition(
+  { definition, run }: Pick<LogReadContext, 'definition' | 'run'>,
+  bodies: readonly RequestBody[],
+): SyncDefinition {
   return {
     name: logReadName(definition.name, run.chunk),
     endpoint: tokenRequests,
