@@ -241,17 +241,19 @@ eachWarehouse('forgetting an entity', (open) => {
     const kept = { ...answer, requestId: id, runId, sync: 'microbloggers', xRequestId };
     await spool.keep({ ...kept, body: Buffer.from(whole) });
     await spool.keep({ ...kept, body: Buffer.from(whole.slice(0, -3)) });
+    // Only a header of this one names the entity.
+    await spool.keep({ ...kept, headers: { 'x-note': 'for @river_coffee' }, body: Buffer.from('[]') });
     await ops.updateTable('requests').set({ state: 'planned' }).where('id', '=', id).execute();
 
     const summary = await forgetIn(scene, entity, folder);
 
-    expect(summary).toMatchObject({ bodies: 1, spooled: 2 });
+    expect(summary).toMatchObject({ bodies: 1, spooled: 3 });
     expect(await tracesOf(warehouse, entity.texts, folder)).toEqual([]);
-    expect(await readdir(folder)).toHaveLength(2);
+    expect(await readdir(folder)).toHaveLength(3);
     expect(await select(warehouse, `select state from sluice_ops.requests where id = ${id}`)).toEqual([
       { state: 'abandoned' },
     ]);
-    expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '2' }]);
+    expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '3' }]);
   });
 
   it('only reports what it would do in a dry run, and reports the same when it does it', async () => {

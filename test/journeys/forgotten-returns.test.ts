@@ -266,10 +266,20 @@ anyWarehouse('a forgotten person', (open) => {
     });
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
 
-    answer(after);
+    answer(async (request) => {
+      const given = await after(request);
+      return given && { ...given, headers: { 'x-note': `about ${ALIAS}`, 'x-server': 'a1' } };
+    });
     await scene.sync(CONFIG);
 
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
+    expect(
+      await select(
+        warehouse,
+        `select distinct headers ->> 'x-note' as note, headers ->> 'x-server' as server from sluice_ops.answers
+          where headers ? 'x-server'`,
+      ),
+    ).toEqual([{ note: 'about sluice-forgotten:', server: 'a1' }]);
     const others = await select(
       warehouse,
       `select (select string_agg(name || ' ' || alias, ', ' order by urn_value) from sluice.pronet_users) as people,

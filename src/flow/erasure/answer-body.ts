@@ -1,6 +1,7 @@
 /** Removes a forgotten entity from the bytes of an answer. */
 import { decode } from '../../normalize/decode.ts';
 import { type ItemRedaction, redactItems } from '../../normalize/erasure/redact-items.ts';
+import { cleanText, mappedFields } from '../../normalize/erasure/clean.ts';
 import { withoutEscapes } from './scrub.ts';
 import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
 import { EMPTY_BODY, type StoredAnswer } from '../../ledger/answers.ts';
@@ -51,6 +52,13 @@ export function withoutForgotten(answer: ErasableAnswer, forgotten: Forgotten): 
     ? EMPTY_BODY
     : undefined;
 }
+
+/** The headers of an answer without the entity's names, or the same object if they have none. */
+export const headersWithout = (
+  headers: Readonly<Record<string, string>>,
+  forgotten: Forgotten,
+): Readonly<Record<string, string>> =>
+  mappedFields(headers, (name, value) => [name, cleanText(String(value), { forgotten })]) as Record<string, string>;
 
 const holdsName = (body: Uint8Array, { scrub }: Forgotten): boolean =>
   textsOf(body).some((text) => scrub(text) !== text);

@@ -2,7 +2,7 @@
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
 import type { WaitingAnswer } from '../../recovery/spool/header.ts';
-import { inspectAnswer } from './answer-body.ts';
+import { headersWithout, inspectAnswer } from './answer-body.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
 import { mentions } from './answers.ts';
 import { EMPTY_BODY } from '../../ledger/answers.ts';
@@ -24,11 +24,13 @@ export async function eraseFromSpool(
     const body = await spool.bodyOf(waiting);
     if (typeof body === 'string') continue;
     const kept = await keptOf(ops, waiting, body, search, register);
-    if (kept === undefined) continue;
+    const headers = headersWithout(waiting.headers, search.forgotten);
+    if (kept === undefined && headers === waiting.headers) continue;
     touched += 1;
     if (dry) continue;
-    await spool.keep({ ...waiting, body: kept });
-    await spool.drop(waiting);
+    await spool.keep({ ...waiting, headers, body: kept ?? body });
+    // The name of a file is that of its body.
+    if (kept !== undefined) await spool.drop(waiting);
   }
   const holds = (bytes: Uint8Array): boolean => mentions(bytes, search.hints);
   return touched + (dry ? 0 : await spool.removeMatching(holds));

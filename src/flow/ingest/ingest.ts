@@ -7,6 +7,7 @@ import type { Receipt } from '../../load/merge/receipt.ts';
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import type { Effects } from '../effects.ts';
+import { cleanHeaders } from '../erasure/late-answer.ts';
 import { readForgotten } from '../erasure/store.ts';
 import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { learnNames } from '../../control/freshness/identities.ts';
@@ -16,6 +17,7 @@ import { recordLoads } from '../../ledger/load-receipts.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { readAnswer, readAnswers, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
+import type { Forgotten } from '../../service/names/forgotten.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { inLongTransaction } from '../../warehouse/connect/long-work.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
@@ -118,7 +120,7 @@ export async function ingestGroups(
     // The embedded warehouse has one connection.
     concurrency: warehouse.kind === 'embedded' ? 1 : AT_ONCE,
     isIndependent: (one, other) => ![...one, ...other].some(mayPlanMore) && areIndependent(one, other),
-    commit: (group) => wrapCommit(group.length, () => commitOrQuarantine(warehouse, group, options)),
+    commit: (group) => wrapCommit(group.length, () => commitOrQuarantine(warehouse, group, { ...options, forgotten })),
     report,
     pause: options.pause,
   });
@@ -130,6 +132,12 @@ export async function ingestGroups(
   } finally {
     await pipeline.end();
   }
+}
+
+/** What a commit needs beside the options. */
+interface CommitOptions extends IngestOptions {
+  /** The entities that must not return. */
+  readonly forgotten: Forgotten | undefined;
 }
 
 /** One load keeps the database busy while the other is prepared. More loads would only compete for processors. */
@@ -148,7 +156,7 @@ const OF_OTHER_ROWS: ReadonlySet<string> = new Set([SQL_STATE.foreignKeyViolatio
 async function commitOrQuarantine(
   warehouse: Warehouse,
   group: readonly ParsedAnswer[],
-  options: IngestOptions,
+  options: CommitOptions,
   isRepeated = false,
 ): Promise<readonly IngestResult[]> {
   const commitWithRetries = async (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> => {
@@ -193,7 +201,7 @@ async function reread(warehouse: Warehouse, group: readonly ParsedAnswer[]): Pro
 async function commit(
   warehouse: Warehouse,
   group: readonly ParsedAnswer[],
-  options: IngestOptions,
+  options: CommitOptions,
 ): Promise<IngestResult[]> {
   const { purpose } = options;
   const committed = await inLongTransaction(warehouse, async (tx) => {
@@ -211,6 +219,8 @@ async function commit(
     if (purpose.kind === 'copy') return results;
     for (const { answer, isRedacted } of group)
       if (isRedacted) await replaceBody(ops, answer.id, answer.body, options.now());
+    const ids = group.map(({ answer }) => answer.id);
+    if (options.forgotten) await cleanHeaders(ops, ids, options.forgotten);
     await recordLoads(
       ops,
       results.map((it, at) => ({ ...it, resource: resourceOf(it.answer), settles: group[at]?.settles === true })),

@@ -34,7 +34,7 @@ import { deleteCounter } from '../../control/budget/spending-counters.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { fillColumnsOnce } from '../fill/fill-columns.ts';
 import { runChecks } from '../checks/run-checks.ts';
-import { redactedBody } from '../erasure/late-answer.ts';
+import { removeForgotten } from '../erasure/late-answer.ts';
 import type { CheckResult } from '../../ledger/checks/check-results.ts';
 import { concludeRun } from './conclude.ts';
 import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
@@ -167,7 +167,7 @@ async function executeSegment(
     rowCounter: NO_ROW_COUNTER,
   });
   for (const files of await invocation.spools.waiting())
-    await ingestSpooled(ops, files, { sync: definition.name, part }, { ...effects, redactedBody });
+    await ingestSpooled(ops, files, { sync: definition.name, part }, { ...effects, removeForgotten });
   await segment.settle(signal);
   const before = await retryTransient(() => firstStop(ops, run.id), effects);
   const stop = before ? undefined : await segment.complete(signal);

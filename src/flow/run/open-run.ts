@@ -8,7 +8,7 @@ import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { type EarlierPoints, pointsOfTried } from '../../ledger/log-costs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { redactedBody } from '../erasure/late-answer.ts';
+import { removeForgotten } from '../erasure/late-answer.ts';
 import type { Invocation } from './invocation.ts';
 import { forgottenNotice, type PreparedRun, prepareRun } from '../prepare/prepare.ts';
 import { abandonLogReads } from './read-request-log.ts';
@@ -46,7 +46,7 @@ export async function recoverPaidAnswers(
   const atWork = spooled.size > 0 ? await syncsAtWork(warehouse, effects) : new Set();
   const due = [...spooled].filter((it) => it === sync || !atWork.has(it));
   for (const files of waiting)
-    for (const each of due) await ingestSpooled(ops, files, { sync: each }, { ...effects, redactedBody });
+    for (const each of due) await ingestSpooled(ops, files, { sync: each }, { ...effects, removeForgotten });
   const { own } = spools;
   if (options.abandonSpool === true)
     await retryTransient(() => abandonMissing(ops, sync, { ...effects, ...(own && { own }) }), effects);

@@ -8,7 +8,7 @@ import type { Spool } from './files.ts';
 import type { SpooledAnswer, WaitingAnswer } from './header.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import { storeAnswers } from '../../ledger/store-and-record-sent.ts';
-import { readAnswer, replaceBody, type StoredAnswer, storedAnswerId } from '../../ledger/answers.ts';
+import { readAnswer, type StoredAnswer, storedAnswerId } from '../../ledger/answers.ts';
 import { toUserError, type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 export interface SpoolContext extends RetryEffects {
@@ -17,11 +17,11 @@ export interface SpoolContext extends RetryEffects {
   readonly onNotice: (notice: Notice) => void;
 }
 
-/** Returns the body of a stored answer without forgotten entities; undefined if there is nothing to remove. */
-export type RedactedBody = (ops: Ops, answer: StoredAnswer) => Promise<Uint8Array | undefined>;
+/** Removes forgotten entities from a stored answer. */
+export type RemoveForgotten = (ops: Ops, answer: StoredAnswer, at: Date) => Promise<void>;
 
 export interface IngestSpooledContext extends Omit<SpoolContext, 'spool'> {
-  readonly redactedBody: RedactedBody;
+  readonly removeForgotten: RemoveForgotten;
 }
 
 /** Takes an answer that could not be stored, and the reason; returns the error that ends the run. */
@@ -147,7 +147,7 @@ const requestOf = async (ops: Ops, answer: WaitingAnswer) =>
 async function storeOnce(
   ops: Ops,
   answer: WaitingAnswer & { readonly body: Uint8Array },
-  { now: clock, redactedBody }: IngestSpooledContext,
+  { now: clock, removeForgotten }: IngestSpooledContext,
 ): Promise<void> {
   const now = clock();
   await ops.transaction().execute(async (tx) => {
@@ -170,8 +170,7 @@ async function storeOnce(
       .execute();
     // Other answers lose forgotten entities when they are loaded.
     const stored = await readAnswer(tx, answerId);
-    const body = stored && (await redactedBody(tx, stored));
-    if (body) await replaceBody(tx, answerId, body, now);
+    if (stored) await removeForgotten(tx, stored, now);
     const items = String(countOf(answer.body));
     const counts = { received: items, loaded: '0', changed: '0', unchanged: '0', superseded: items, quarantined: '0' };
     await tx
