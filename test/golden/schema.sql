@@ -3695,7 +3695,7 @@ create view sluice."photoshare_posts_presence" (
              CROSS JOIN LATERAL ( SELECT q.keys || '\x'::bytea AS keys
                  OFFSET 0) c
              CROSS JOIN LATERAL generate_series(0, octet_length(c.keys) / 8 - 1) i(i)
-          WHERE q.endpoint = 'photoshare.user.posts'::text
+          WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
         UNION ALL
          SELECT l.key,
             l.last_seen_at,
@@ -3703,7 +3703,7 @@ create view sluice."photoshare_posts_presence" (
             l.gone_answer_id IS NULL AND q.was_complete
            FROM left_entities l
              JOIN question_contents q ON q.request_key = l.request_key
-          WHERE q.endpoint = 'photoshare.user.posts'::text
+          WHERE q.endpoint = ANY (ARRAY['photoshare.user'::text, 'photoshare.user.posts'::text])
         ), entity AS (
          SELECT s.key,
             max(s.seen_at) AS seen_at,

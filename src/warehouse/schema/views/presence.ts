@@ -14,10 +14,18 @@ const placesOf = ({ name, resource }: RootTable): readonly Place[] => [
   ...(resource.shared ? (['nested'] as const) : []),
 ];
 
-/** The endpoints whose answers can contain entities of the table. */
+/** The endpoints whose answers can contain entities of the table, also in lists such as the posts of a profile. */
 const endpointsOf = ({ resource }: RootTable): string =>
   catalog
-    .filter((endpoint) => resourcesOf([endpoint]).includes(resource))
+    .filter((endpoint) =>
+      resourcesOf([endpoint]).some(
+        (inAnswer) =>
+          inAnswer === resource ||
+          Object.values(inAnswer.fields).some(
+            (field) => field.shape === 'nested-list' && field.resource() === resource,
+          ),
+      ),
+    )
     .map(({ name }) => literal(name))
     .join(', ');
 
