@@ -828,6 +828,26 @@ anyWarehouse('forgetting', (open, kind) => {
     expect(await tracesOf(warehouse, ['satyan', 'ACoQ7'])).toEqual([]);
   });
 
+  it('removes an alias that only the request gives, beside the URN of the entity', async () => {
+    const scene = await sceneIn(await open(), { respond: () => ({ body: [] }) });
+    const { warehouse } = scene;
+    const schools = `${service()}
+syncs:
+  named: { endpoint: pronet.user.education, for_each: [{ urn: "fsd_profile:ACoQ7", alias: satyan }, { urn: "fsd_profile:ACoQ8", alias: lena_k }], request: { count: 9 } }
+  by_alias: { endpoint: pronet.user.education, request: { urn: "fsd_profile:ACoQ7", count: 9 }, for_each: { alias: [satya_n] } }
+`;
+    expect((await scene.sync(schools)).exitCode).toBe(0);
+
+    expect(await forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'ACoQ7'] })).toMatchObject({
+      requests: 2,
+    });
+
+    expect(await tracesOf(warehouse, ['satyan', 'satya_n', 'ACoQ7'])).toEqual([]);
+    expect(
+      await select(warehouse, "select body ->> 'alias' as alias from sluice_ops.requests where body::text ~ 'ACoQ8'"),
+    ).toEqual([{ alias: 'lena_k' }]);
+  });
+
   it('leaves no trace of the entity, and other entities unchanged, through replays and later answers', async () => {
     const scene = await lived(await sceneIn(await open()));
     const { warehouse } = scene;

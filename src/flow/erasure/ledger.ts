@@ -59,8 +59,8 @@ export async function redactRequests(
       .executeTakeFirstOrThrow();
     const endpoint = endpointNamed(row.endpoint);
     if (!endpoint) continue;
-    const without = (body: typeof row.body) =>
-      sql<string>`${canonicalJson(redactRequest(endpoint, body, forgotten))}::text::jsonb`;
+    const without = (part: typeof row.body) =>
+      sql<string>`${canonicalJson(redactRequest(endpoint, row.body, forgotten, part))}::text::jsonb`;
     const isOpen = OPEN.some((state) => state === row.state);
     await ops
       .updateTable('requests')

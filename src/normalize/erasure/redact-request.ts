@@ -17,18 +17,27 @@ export function asksForForgotten(endpoint: Endpoint, request: RequestBody, forgo
 }
 
 /**
- * A request for the entity, with a pseudonym for each value that names it, and with texts without its names. Beside the
- * entity, a short name in any field is the entity's.
+ * A part of a request for the entity, with a pseudonym for each value that names it, and with texts without its names.
+ * Beside the entity, a short name in any field is the entity's. Beside its URN, so is any alias: tables and answers may
+ * not have it.
  */
-export function redactRequest(endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): RequestBody {
+export function redactRequest(
+  endpoint: Endpoint,
+  request: RequestBody,
+  forgotten: Forgotten,
+  part: RequestBody = request,
+): RequestBody {
   const { pseudonym } = forgotten;
-  const isName = nameTest(endpoint, request, forgotten);
+  const isByUrn = Object.values(request).some((it) => isUrnOfForgotten(it, forgotten));
+  const isNameIn = nameTest(endpoint, request, forgotten);
+  const isName = (field: string, value: unknown): boolean =>
+    isNameIn(field, value) || (isByUrn && field === 'alias' && typeof value === 'string');
   const redacted = (field: string, value: unknown): unknown => {
     if (isName(field, value)) return isObject(value) ? { ...value, value: pseudonym } : pseudonym;
     return typeof value === 'string' ? cleanText(value, { forgotten, tables: ALL_TABLES }) : value;
   };
   return Object.fromEntries(
-    Object.entries(request).map(([field, value]) => [
+    Object.entries(part).map(([field, value]) => [
       field,
       Array.isArray(value) ? value.map((it: unknown) => redacted(field, it)) : redacted(field, value),
     ]),
