@@ -305,6 +305,33 @@ anyWarehouse('a forgotten person', (open) => {
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
   });
 
+  it('is not requested by a name in a free text, or in an address with a query', async () => {
+    const { scene, answer } = await sceneWith(await open());
+    const { warehouse } = scene;
+    answer(() => ({ body: [] }));
+    const config = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, for_each: { keywords: ["${NAME}", "by ${ALIAS}", Ola] }, request: { count: 100 } }
+  filings: { endpoint: sec.search.companies, for_each: { entity_name: ["${NAME}", AAPL] }, request: { count: 100 } }
+  birds: { endpoint: microblog.user, for_each: { user: ["${URL_}?lang=en", finch] } }
+`;
+    await scene.sync(config);
+    scene.clock.advance(DAY_MS);
+    await forgetIn(scene, [urn.type, urn.value]);
+    expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
+
+    await scene.sync(config);
+
+    expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
+    expect(
+      scene.notices.flatMap(({ sync, message }) => (message.includes('left out') ? [`${sync}: ${message}`] : [])),
+    ).toEqual([
+      'people: requests left out because they name a forgotten entity: 2',
+      'filings: requests left out because they name a forgotten entity: 1',
+      'birds: requests left out because they name a forgotten entity: 1',
+    ]);
+  });
+
   it('is kept while a table of a user refers to the row, and leaves no copy in what a killed rebuild left', async () => {
     const { scene } = await sceneWith(await open());
     const { warehouse } = scene;

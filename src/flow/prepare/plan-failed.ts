@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.ts';
 import { requestsWithoutUsableAnswer } from '../../ledger/failures/requests-without-usable-answer.ts';
 import { runsToRetry } from '../../ledger/failures/runs-to-retry.ts';
 import { lastRunOf, OPEN_STATES } from '../../ledger/runs.ts';
-import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
+import { mentionsForgotten } from '../../normalize/erasure/redact-request.ts';
 import type { Inputs } from '../../plan/inputs.ts';
 import { KeySet } from '../../plan/key-set.ts';
 import type { Task } from '../../plan/task.ts';
@@ -65,7 +65,7 @@ export async function* failedParts(
       ({ request }) =>
         // The ledger has a pseudonym in place of a name that the config gives outside of the inputs.
         !asksForPseudonym(request) &&
-        (forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames)),
+        (forgottenNames === undefined || !mentionsForgotten(definition.endpoint, request, forgottenNames)),
     );
     const { fresh } = await freshFor(ops, definition.endpoint, tasks, { maxAgeOf, now, invokedAt: options.invokedAt });
     const forgotten = failed.length - tasks.length;

@@ -23,7 +23,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { readOnlyQuery } from '../../warehouse/connect/query.ts';
-import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
+import { mentionsForgotten } from '../../normalize/erasure/redact-request.ts';
 import { readForgotten } from '../erasure/store.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
@@ -86,7 +86,7 @@ async function* planParts(
   for await (const block of inputs.blocks()) {
     const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, seen, isFirst });
     const planned = tasks.filter(
-      ({ request }) => forgottenNames === undefined || !asksForForgotten(definition.endpoint, request, forgottenNames),
+      ({ request }) => forgottenNames === undefined || !mentionsForgotten(definition.endpoint, request, forgottenNames),
     );
     const servedAt = async (horizon?: string) => {
       const { invokedAt } = options;

@@ -16,6 +16,13 @@ export function asksForForgotten(endpoint: Endpoint, request: RequestBody, forgo
   return Object.entries(request).some(([field, value]) => [value].flat().some((it) => isName(field, it)));
 }
 
+/** True if a new request would bring a name of a forgotten entity back to the ledger, in any of its texts. */
+export const mentionsForgotten = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): boolean =>
+  asksForForgotten(endpoint, request, forgotten) ||
+  Object.values(request)
+    .flat()
+    .some((it) => typeof it === 'string' && cleanText(it, { forgotten }) !== it);
+
 /**
  * A part of a request for the entity, with a pseudonym for each value that names it, and with texts without its names.
  * Beside the entity, a short name in any field is the entity's. Beside its URN, so is any alias: tables and answers may
