@@ -332,6 +332,32 @@ syncs:
     ]);
   });
 
+  it('leaves no planned request that would search for its pseudonym', async () => {
+    const { scene, answer } = await sceneWith(await open());
+    const sent: string[] = [];
+    answer(({ body }) => {
+      sent.push(JSON.stringify(body));
+      return { body: [] };
+    });
+    const config = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, for_each: { keywords: [Ola, "${NAME}", "by ${NAME}", Finch] }, request: { count: 10 }, budget: { per_run: 1 } }
+`;
+    expect((await scene.sync(config)).exitCode).toBe(6);
+    await forgetIn(scene, [urn.type, urn.value]);
+
+    for (let left = 0; left < 3; left += 1) await scene.sync(config);
+
+    expect(sent.filter((body) => body.includes('sluice-forgotten') || body.includes(NAME))).toEqual([]);
+    expect(sent.filter((body) => body.includes('Finch'))).not.toEqual([]);
+    expect(
+      await select(
+        scene.warehouse,
+        "select state, error, count(*)::int as n from sluice_ops.requests where sync = 'people' and body::text ~ 'sluice-forgotten' group by 1, 2",
+      ),
+    ).toEqual([{ state: 'abandoned', error: 'the entity was forgotten', n: 2 }]);
+  });
+
   it('is kept while a table of a user refers to the row, and leaves no copy in what a killed rebuild left', async () => {
     const { scene } = await sceneWith(await open());
     const { warehouse } = scene;

@@ -11,7 +11,7 @@ import { anyBigint } from '../../warehouse/sql/array-literal.ts';
 import type { SchemaNames } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
-import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
+import { abandonMentions, type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
 import { eraseFromJobs } from './jobs.ts';
 import { eraseFromUndeclared } from './undeclared.ts';
 import { eraseFromPresence } from './presence.ts';
@@ -97,6 +97,7 @@ export async function eraseIn(
   const keyOf = (requestKey: string): string => digests.ofText(`${erasure} ${requestKey}`);
   const keys = await redactRequests(ops, requestsAboutEntity, search, keyOf, at);
   await renameQuestions(db, warehouse.schema, keys);
+  await abandonMentions(ops, search, at);
   await sweep(db, warehouse, search, touched);
   await eraseFromDrift(ops, search, touched);
   await eraseFromJobs(db, warehouse, search, touched);

@@ -1,11 +1,11 @@
 /** Removes an entity's names from the requests for it; their costs and results stay. */
 import { sql } from 'kysely';
-import { asksForForgotten, redactRequest } from '../../normalize/erasure/redact-request.ts';
+import { asksForForgotten, mentionsForgotten, redactRequest } from '../../normalize/erasure/redact-request.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { catalog, endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
-import { anyText } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, anyText } from '../../warehouse/sql/array-literal.ts';
 import { ENTITY_FORGOTTEN } from '../../recovery/spool/run-spools.ts';
 import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { longestPlainPart } from './sweep.ts';
@@ -89,6 +89,28 @@ export async function redactRequests(
       .whereRef(`${table}.request_key`, '=', 'k.was')
       .execute();
   return keys;
+}
+
+/**
+ * Abandons open requests that are not for the entity, but have one of its names in a text. The sweep replaces the name by a
+ * pseudonym, and nobody wants to pay for a search for that.
+ */
+export async function abandonMentions(ops: Ops, { forgotten, hints }: ErasureSearch, at: Date): Promise<void> {
+  const open = await ops
+    .selectFrom('requests')
+    .select(['id', 'endpoint', 'body'])
+    .where('state', 'in', [...OPEN])
+    .where(containsAny(sql`requests.body::text`, hints.map(longestPlainPart)))
+    .execute();
+  const named = open.filter(({ endpoint: name, body }) => {
+    const endpoint = endpointNamed(name);
+    return endpoint && mentionsForgotten(endpoint, body, forgotten);
+  });
+  await ops
+    .updateTable('requests')
+    .set({ state: 'abandoned', finished_at: at.toISOString(), error: ENTITY_FORGOTTEN })
+    .where('id', '=', anyBigint(named.map(({ id }) => id)))
+    .execute();
 }
 
 /** The replaced request keys as SQL rows. */
