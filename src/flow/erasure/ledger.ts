@@ -93,7 +93,7 @@ export async function redactRequests(
 
 /**
  * Abandons open requests that are not for the entity, but have one of its names in a text. The sweep replaces the name by a
- * pseudonym, and nobody wants to pay for a search for that.
+ * pseudonym, and a search for a pseudonym finds nothing.
  */
 export async function abandonMentions(ops: Ops, { forgotten, hints }: ErasureSearch, at: Date): Promise<void> {
   const open = await ops
