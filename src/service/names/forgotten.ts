@@ -25,8 +25,8 @@ export const pseudonymOf = (digest: string): string => PSEUDONYM + digest.slice(
 /** True if the text is a pseudonym. A request under a pseudonym is linked to no entity. */
 export const isPseudonym = (text: unknown): boolean => typeof text === 'string' && text.startsWith(PSEUDONYM);
 
-/** True if a request of the ledger contains a pseudonym, so that it cannot be sent again. */
-export const asksForPseudonym = (request: RequestBody): boolean => Object.values(request).some(holdsPseudonym);
+/** True if a request of the ledger contains a pseudonym, also inside a text, so that it cannot be sent again. */
+export const asksForPseudonym = (request: RequestBody): boolean => JSON.stringify(request).includes(PSEUDONYM);
 
 /** True if a value of a request is a pseudonym, a URN with one, or a list with one. */
 export const holdsPseudonym = (value: unknown): boolean =>
