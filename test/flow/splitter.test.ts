@@ -15,6 +15,8 @@ import {
 } from '../service/filing-world.ts';
 import { countOf, IS_LONG } from '../support/long.ts';
 import { type SplitRun, splitRun, missed } from './split-run.ts';
+import { canonicalRequest } from '../../src/service/request-key.ts';
+import { pseudonymOf } from '../../src/service/names/forgotten.ts';
 
 const ORDERS: readonly Order[] = ['newest first', 'at random', 'oldest first', 'relevant'];
 const IN_FLIGHT = [1, 4, 8];
@@ -235,5 +237,22 @@ describe('whatever is predicted', () => {
       ),
       { seed: 11, numRuns: countOf(60, 150) },
     );
+  });
+});
+
+it('plans no parts that would ask for the pseudonym of a forgotten entity', () => {
+  const window = { from: '2024-01-01', to: '2024-01-31' };
+  const splitter = new Splitter({ endpoint, request: { count: 2 }, window, splitBy: {}, raiseCountTo: undefined }, []);
+  const followOf = (name: string) => {
+    const days = { date_from: window.from, date_to: window.to };
+    const request = canonicalRequest(endpoint, { entity_name: name, count: 2, ...days });
+    const step = { request, items: [{ file_date: '2024-01-02' }, { file_date: '2024-01-20' }] };
+    splitter.learn({ entity_name: name }, step);
+    return splitter.followOf({ entity_name: name }, step);
+  };
+  expect(followOf('IBM').requests).not.toEqual([]);
+  expect(followOf(`by ${pseudonymOf('0123456789')}`)).toEqual({
+    requests: [],
+    lowerBound: 'as many items as requested, and the request names a forgotten entity',
   });
 });

@@ -12,6 +12,7 @@ import { type LedgerRequest, planRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
+import { asksForPseudonym } from '../../service/names/forgotten.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { isAllowed } from '../../service/window/allowance.ts';
 import { Evidence, windowOf } from '../../service/window/evidence.ts';
@@ -28,6 +29,8 @@ export type SplitDecision =
   | { readonly do: 'split'; readonly parts: Follow }
   | { readonly do: 'wait'; readonly until: Promise<void> };
 
+/** The service does not know the pseudonym that parts would ask for. */
+const FORGOTTEN = 'as many items as requested, and the request names a forgotten entity';
 const NOT_ALLOWED = 'as many items as requested, and its parts would take more requests than its days and facets need';
 
 /** Most slices of earlier runs that are read, newest first. */
@@ -88,6 +91,7 @@ export class Splitter {
 
   /** Returns what follows a learned answer: nothing, or parts that are allowed no more requests than their question. */
   followOf(input: RequestBody, step: PageStep): Follow {
+    if (isFull(step) && asksForPseudonym(step.request)) return { requests: [], lowerBound: FORGOTTEN };
     const { paging } = this.#definition.endpoint;
     const options = this.followOptionsFor(input);
     const follow = paging.follow([step], options);
