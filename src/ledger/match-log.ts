@@ -147,7 +147,8 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
     select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
     cross join lateral (values (r.x_request_id::text), (upper(r.x_request_id::text))) as i(identifier)
     join ${log} c on c.response_request_id = i.identifier
-    where ${isOpen}`);
+    where ${isOpen}
+    union all ${laterRows(tables, since)}`);
   // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
   // nothing.
   const theirs = (identifier: RawBuilder<unknown>, source: RawBuilder<unknown>) => sql`
@@ -167,6 +168,20 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
       and (select count(*) from ${matches} k where k.request_id = r.id and k.match_kind = 'identifier') >= r.attempts
     returning m.request_id`.execute(database.db);
   return rows.map((it) => it.request_id);
+}
+
+/**
+ * SQL for rows with our identifier that appeared after the charge of their request was known, such as a second charge or a
+ * refund. If an earlier row has left the log, only the ledger knows its charge, so none is added.
+ */
+function laterRows(tables: ReturnType<typeof reconcileTables>, since: Date | undefined): RawBuilder<unknown> {
+  const { log, matches } = tables;
+  return sql`
+    select r.id, c.id, c.started_at, r.sent_at from ${log} c
+    join ${requestsSince(tables, since)} r on r.x_request_id::text = lower(c.response_request_id)
+    where ${beganSince('c', since)} and r.charged is not null and r.attempts = 1
+      and not exists (select from ${matches} k where k.log_id = c.id and k.match_kind = 'identifier')
+      and not exists (select from ${matches} k where k.request_id = r.id and not exists (select from ${log} g where g.id = k.log_id))`;
 }
 
 /**

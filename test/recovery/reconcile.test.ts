@@ -214,6 +214,24 @@ function further(open: Open): void {
     expect(await it.sums()).toMatchObject({ matched: 1, others: { rows: 1, points: 9 } });
   });
 
+  it('adds a second charge and a refund with our identifier, also if they appear after the first charge was settled', async () => {
+    const it = await begun(open);
+    const paid = await it.send({ at: 0, points: 4 });
+    const first = await it.log({ at: 0, identifier: paid.identifier, cost: 4 });
+    await it.reconcile();
+    expect(await it.requests()).toEqual([{ id: paid.id, charged: 4, points: 4 }]);
+
+    const second = await it.log({ at: 600 * SECOND, identifier: paid.identifier, cost: 4 });
+    await it.reconcile(500 * SECOND);
+    expect(await it.matches()).toEqual([first, second].map((row) => `${paid.id} ${row} identifier`).toSorted());
+    expect(await it.requests()).toEqual([{ id: paid.id, charged: 8, points: 8 }]);
+
+    await it.log({ at: 700 * SECOND, identifier: paid.identifier, cost: -4, isPaid: true });
+    await it.reconcile(650 * SECOND);
+    expect(await it.requests()).toEqual([{ id: paid.id, charged: 4, points: 4 }]);
+    expect(await it.sums()).toMatchObject({ matched: 3, others: { rows: 0, points: 0 } });
+  });
+
   it('has as many rows as a request had attempts', async () => {
     const it = await begun(open);
     const request = await it.send({ at: 5 * SECOND, lost: [0] });
