@@ -1,4 +1,5 @@
 /** Erasure, then replays: the rows of other entities stay, and the answers say the same of them. */
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { forget } from '../../src/flow/erasure/forget.ts';
 import { withoutEscapes } from '../../src/flow/erasure/scrub.ts';
@@ -76,6 +77,20 @@ it('removes pages whose content options contain a name, and no other, and later 
   scene.clock.advance(DAY_MS);
   expect((await scene.sync(config)).exitCode).toBe(0);
   expect(await options()).toEqual([{ options: { extract_contacts: true } }]);
+  expect(await tracesOf(scene.warehouse, ['ada-lovelace'])).toEqual([]);
+});
+
+it('removes the values of the entity from the statistics of the tables', async () => {
+  const lena = { name: 'Lena K', alias: 'lena-k', url: 'https://www.pronet.example/in/lena-k' };
+  const others = [{ ...lena, urn: { type: 'fsd_profile', value: 'ACoQ8' } }];
+  const scene = await sceneIn(await open(), { respond: () => ({ body: [ADA, ...others] }) });
+  expect((await scene.sync(withSyncs())).exitCode).toBe(0);
+  await sql`analyze`.execute(scene.warehouse.db);
+  const places = await tracesOf(scene.warehouse, ['ada-lovelace']);
+  expect(places).toContain('statistics of pronet_users.alias');
+
+  await forgetAda(scene);
+
   expect(await tracesOf(scene.warehouse, ['ada-lovelace'])).toEqual([]);
 });
 

@@ -14,9 +14,18 @@ export async function tracesOf(
 ): Promise<readonly string[]> {
   return [
     ...(await inColumns(warehouse, texts)),
+    ...(await inStatistics(warehouse, texts)),
     ...(await inVault(warehouse, texts)),
     ...(await inFiles(spool, texts)),
   ];
+}
+
+/** The planner's statistics contain frequent values of columns. */
+async function inStatistics({ db, schema, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ column: string; text: string }>`
+    select tablename || '.' || attname as column, concat_ws(' ', most_common_vals, histogram_bounds, most_common_elems) as text
+    from pg_stats where schemaname in (${schema}, ${ops})`.execute(db);
+  return rows.flatMap(({ column, text }) => (texts.some((it) => text.includes(it)) ? [`statistics of ${column}`] : []));
 }
 
 async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {

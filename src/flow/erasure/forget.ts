@@ -18,6 +18,7 @@ import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts
 import type { Spool } from '../../recovery/spool/files.ts';
 import { type AllSpools, allSpools } from '../../recovery/spool/find-spools.ts';
 import type { SpoolPlace } from '../../ledger/runs.ts';
+import { analyzeAll } from '../../warehouse/connect/analyze.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
@@ -75,7 +76,7 @@ export function targetOf(given: string, keyGiven: readonly string[]): ErasureTar
 /**
  * Forgets an entity under all its names: in the tables and their history, the ledger, the quarantine, the stored
  * answers and the spool. Throws a HeldError while a sync, a replay in place or a rebuild is running. The changes in the
- * database are one transaction. The spool follows it; a second call finishes what a crash left.
+ * database are one transaction. The spool and the statistics of the tables follow it; a second call finishes what a crash left.
  */
 export async function forget(
   warehouse: Warehouse,
@@ -100,6 +101,7 @@ export async function forget(
     for (const spool of spools) spooled += await eraseFromSpool(ops, spool, search, register, options.dryRun);
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
     const found = spooled > 0 || hasTraces(counts);
+    if (!options.dryRun && (found || wasForgotten)) await analyzeAll(warehouse, signal);
     return {
       exitCode: found || wasForgotten ? EXIT.complete : EXIT.usage,
       dryRun: options.dryRun,

@@ -66,3 +66,11 @@ export async function analyzeTables(
   // Two statements overlap: one reads a table while the other computes. If one loop throws, the other still finishes.
   for (const ended of await Promise.allSettled([work(), work()])) if (ended.status === 'rejected') throw ended.reason;
 }
+
+/** Refreshes the statistics of all tables that have any: they hold frequent values, also of rows that were deleted since. */
+export async function analyzeAll(warehouse: Target, signal?: AbortSignal): Promise<void> {
+  const { rows } = await sql<TableRef>`
+    select distinct case when schemaname = ${warehouse.schema} then 'analyst' else 'operations' end as area, tablename as table
+    from pg_stats where schemaname in (${warehouse.schema}, ${warehouse.ops})`.execute(warehouse.db);
+  await analyzeTables(warehouse, rows, signal);
+}
