@@ -143,12 +143,12 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
     return rows.map((it) => it.request_id);
   };
   // The index has the identifier as it was logged, and a service may log it in capital letters.
-  const byOurs = await enter(sql`
+  const ours = (isMeant: RawBuilder<unknown>) => sql`
     select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
     cross join lateral (values (r.x_request_id::text), (upper(r.x_request_id::text))) as i(identifier)
     join ${log} c on c.response_request_id = i.identifier
-    where ${isOpen}
-    union all ${laterRows(tables, since)}`);
+    where ${isMeant}`;
+  const byOurs = [...(await enter(ours(isOpen))), ...(await enter(ours(mayHaveLaterRows(tables, since))))];
   // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
   // nothing.
   const theirs = (identifier: RawBuilder<unknown>, source: RawBuilder<unknown>) => sql`
@@ -171,17 +171,16 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
 }
 
 /**
- * SQL for rows with our identifier that appeared after the charge of their request was known, such as a second charge or a
- * refund. If an earlier row has left the log, only the ledger knows its charge, so none is added.
+ * SQL condition that a request `r` whose charge is known may have more rows with our identifier, such as a second charge or
+ * a refund. If an earlier row has left the log, only the ledger knows its charge, so none is added. No request is looked
+ * up if all rows with an identifier have a request, as on a token that only this warehouse uses.
  */
-function laterRows(tables: ReturnType<typeof reconcileTables>, since: Date | undefined): RawBuilder<unknown> {
+function mayHaveLaterRows(tables: ReturnType<typeof reconcileTables>, since: Date | undefined): RawBuilder<boolean> {
   const { log, matches } = tables;
-  return sql`
-    select r.id, c.id, c.started_at, r.sent_at from ${log} c
-    join ${requestsSince(tables, since)} r on r.x_request_id::text = lower(c.response_request_id)
-    where ${beganSince('c', since)} and r.charged is not null and r.attempts = 1
-      and not exists (select from ${matches} k where k.log_id = c.id and k.match_kind = 'identifier')
-      and not exists (select from ${matches} k where k.request_id = r.id and not exists (select from ${log} g where g.id = k.log_id))`;
+  return sql`(r.charged is not null and r.attempts = 1
+    and not exists (select from ${matches} k where k.request_id = r.id and not exists (select from ${log} g where g.id = k.log_id))
+    and (select exists (select from ${log} u where ${beganSince('u', since)} and u.response_request_id is not null
+      and not exists (select from ${matches} k where k.log_id = u.id and k.match_kind = 'identifier'))))`;
 }
 
 /**
