@@ -279,7 +279,7 @@ anyWarehouse('a forgotten person', (open) => {
         `select distinct headers ->> 'x-note' as note, headers ->> 'x-server' as server from sluice_ops.answers
           where headers ? 'x-server'`,
       ),
-    ).toEqual([{ note: 'about sluice-forgotten:', server: 'a1' }]);
+    ).toEqual([{ note: expect.stringMatching(/^about sluice-forgotten:\w{24}$/), server: 'a1' }]);
     const others = await select(
       warehouse,
       `select (select string_agg(name || ' ' || alias, ', ' order by urn_value) from sluice.pronet_users) as people,
@@ -296,13 +296,38 @@ anyWarehouse('a forgotten person', (open) => {
         members: 'ACoOther1',
         photographers: 1,
         birds: expect.any(Number),
-        links: 'sluice-forgotten: https://pages.example/',
+        links: expect.stringMatching(/^sluice-forgotten:\w{24} https:\/\/pages.example\/$/),
       },
     ]);
     await scene.replay();
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
     await scene.replay({ rebuild: true });
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
+  });
+
+  it('changes no row of others when an answer names the person again', async () => {
+    const mention = { ...post, text: `${NAME} (@${ALIAS}) wrote this`, share_count: 1 };
+    const colleague = { ...other, headline: `Works with ${NAME}`, by: [ALIAS, `urn:li:fsd_profile:${urn.value}`] };
+    const respond: Respond = ({ endpoint }) => ({
+      body:
+        endpoint === 'pronet.search.users' ? [ENTITY, colleague] : endpoint === 'pronet.post.reposts' ? [mention] : [],
+    });
+    const scene = await sceneIn(await open(), { respond });
+    await scene.sync(CONFIG);
+    await forgetIn(scene, [urn.type, urn.value]);
+    const written = () =>
+      select(
+        scene.warehouse,
+        `select p.text, p._changed_at as post_changed_at, u.headline, u.extra, u._changed_at
+        from sluice.pronet_posts p cross join sluice.pronet_users u order by u.urn_value`,
+      );
+    const before = await written();
+
+    scene.clock.advance(DAY_MS);
+    await scene.sync(CONFIG);
+
+    expect(before).toHaveLength(1);
+    expect(await written()).toEqual(before);
   });
 
   it('is not requested by a name in a free text, or in an address with a query', async () => {

@@ -2,7 +2,9 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Forgotten, pseudonymOf, nameVariants } from '../../service/names/forgotten.ts';
-import { memoizeByText, scrubberByDigests, wholeTraces } from '../../service/names/traces.ts';
+import { memoizeByText, scrubberByDigests, traceOf, wholeTraces } from '../../service/names/traces.ts';
+import { urnOf } from '../../service/names/urn.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
@@ -50,12 +52,21 @@ const digesterOf = (salt: Uint8Array): Digester => {
 
 /** Returns the rules that later answers and plans are checked against; undefined while nothing is forgotten. */
 export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
-  const rows = await ops.selectFrom('forgotten').select('digest').distinct().execute();
+  const rows = await ops
+    .selectFrom('forgotten as f')
+    .innerJoin('erasures as e', 'e.id', 'f.erasure_id')
+    .select(['f.digest', 'e.digest as entity'])
+    .orderBy('e.id', 'desc')
+    .execute();
   if (rows.length === 0) return undefined;
   const digests = await digester(ops);
   if (!digests) throw new Error('the salt of the erasure digests is missing');
-  const known = new Set(rows.map(({ digest }) => digest));
-  const pseudonym = pseudonymOf('');
+  // The first erasure replaced a name that several entities had.
+  const known = new Map(rows.map(({ digest, entity }) => [digest, entity]));
+  const pseudonymFor = (name: string): string => {
+    const entity = digestsOfName(digests, name).flatMap((digest) => known.get(digest) ?? [])[0];
+    return pseudonymOf(entity ?? '');
+  };
   const traces = {
     isFirst: memoizeByText((word) => known.has(digests.ofFirst(word))),
     isTrace: (text: string) => known.has(digests.ofTrace(text)),
@@ -64,9 +75,22 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
     isKey: (table, key) => known.has(digests.ofKey(table, key)),
     isName: (table, text) => nameVariants(text).some((name) => known.has(digests.ofName(table, name))),
     isTrace: wholeTraces(traces),
-    scrub: scrubberByDigests(traces, pseudonym),
-    pseudonym,
+    scrub: scrubberByDigests(traces, pseudonymFor),
+    pseudonymFor,
   };
+}
+
+/** The digests of what a text can name: a trace, a name in a table, or a URN. */
+function digestsOfName({ ofTrace, ofName, ofKey }: Digester, name: string): readonly string[] {
+  const urn = urnOf(name);
+  const spellings = nameVariants(name);
+  return [
+    ofTrace(traceOf(name)?.trace ?? ''),
+    ...rootTables.flatMap((table) => [
+      ...spellings.map((spelling) => ofName(table.name, spelling)),
+      ...(urn ? [ofKey(table.name, [urn.type, urn.value])] : []),
+    ]),
+  ];
 }
 
 /** How much an erasure removed. */

@@ -206,7 +206,7 @@ export function searchFor(
   const firsts = new Set(traces.values());
   const known = { isFirst: (word: string) => firsts.has(word), isTrace: (text: string) => traces.has(text) };
   const withoutNames = scrubberOf(inTexts, pseudonym);
-  const withoutTraces = scrubberByDigests(known, pseudonym);
+  const withoutTraces = scrubberByDigests(known, () => pseudonym);
   // Later answers and plans are compared with digests of traces, so what these would change is changed now.
   const scrub = (text: string): string => {
     const after = withoutNames(text);
@@ -218,7 +218,7 @@ export function searchFor(
       isName: (of, text) => of === table.name && nameVariants(text).some((it) => asked.has(it)),
       isTrace: wholeTraces(known),
       scrub,
-      pseudonym,
+      pseudonymFor: () => pseudonym,
     },
     requestNames: [...asked],
     traces,

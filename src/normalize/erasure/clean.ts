@@ -23,7 +23,7 @@ export function cleaned(value: unknown, cleaning: Cleaning): unknown {
   if (typeof value === 'string') return cleanText(value, cleaning);
   if (Array.isArray(value)) return mapped(value, (inner: unknown) => cleaned(inner, cleaning));
   const digits = numberText(value);
-  if (digits !== undefined) return cleaning.forgotten.isTrace(digits) ? cleaning.forgotten.pseudonym : value;
+  if (digits !== undefined) return cleaning.forgotten.isTrace(digits) ? cleaning.forgotten.pseudonymFor(digits) : value;
   if (!isObject(value) || isTombstone(value)) return value;
   const proof = proofOf(value, cleaning);
   if (proof !== undefined) {
@@ -40,7 +40,7 @@ export function cleaned(value: unknown, cleaning: Cleaning): unknown {
 /** A field of unknown meaning. If the field's name is a name of the entity, its value is about the entity. */
 export const cleanedEntry = (name: string, value: unknown, cleaning: Cleaning): [string, unknown] =>
   isNameOf(name, cleaning)
-    ? [cleaning.forgotten.pseudonym, isObject(value) ? tombstone() : cleaned(value, cleaning)]
+    ? [cleaning.forgotten.pseudonymFor(name), isObject(value) ? tombstone() : cleaned(value, cleaning)]
     : [cleaning.forgotten.scrub(name), cleaned(value, cleaning)];
 
 /** The results, or the same array if no element changes. */
@@ -62,7 +62,7 @@ export function mappedFields(
 
 /** The text without the names, including names in embedded JSON and in percent-encoded parts. */
 export function cleanText(text: string, cleaning: Cleaning): string {
-  if (isNameOf(text, cleaning)) return cleaning.forgotten.pseudonym;
+  if (isNameOf(text, cleaning)) return cleaning.forgotten.pseudonymFor(text);
   const json = jsonIn(text);
   if (json !== undefined) {
     const after = cleaned(json, cleaning);

@@ -34,13 +34,15 @@ export function redactRequest(
   forgotten: Forgotten,
   part: RequestBody = request,
 ): RequestBody {
-  const { pseudonym } = forgotten;
   const isByUrn = Object.values(request).some((it) => isUrnOfForgotten(it, forgotten));
   const isNameIn = nameTest(endpoint, request, forgotten);
   const isName = (field: string, value: unknown): boolean =>
     isNameIn(field, value) || (isByUrn && field === 'alias' && typeof value === 'string');
   const redacted = (field: string, value: unknown): unknown => {
-    if (isName(field, value)) return isObject(value) ? { ...value, value: pseudonym } : pseudonym;
+    if (isName(field, value)) {
+      const pseudonym = forgotten.pseudonymFor(String(isObject(value) ? value['value'] : value));
+      return isObject(value) ? { ...value, value: pseudonym } : pseudonym;
+    }
     return typeof value === 'string' ? cleanText(value, { forgotten, tables: ALL_TABLES }) : value;
   };
   return Object.fromEntries(

@@ -52,6 +52,6 @@ export interface Forgotten {
   readonly isTrace: (text: string) => boolean;
   /** The text without the names. */
   readonly scrub: (text: string) => string;
-  /** The replacement of the names. */
-  readonly pseudonym: string;
+  /** The replacement of a text that names a forgotten entity. */
+  readonly pseudonymFor: (name: string) => string;
 }

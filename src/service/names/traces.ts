@@ -54,8 +54,11 @@ export const wholeTraces =
   (text) =>
     text.length <= LONGEST_TRACE && isFirst(firstWordOf(text)) && isTrace(traceOf(text)?.trace ?? '');
 
-/** A function that replaces each trace in a text by the pseudonym. */
-export function scrubberByDigests(known: TraceDigests, pseudonym: string): (text: string) => string {
+/** A function that replaces each trace in a text by its pseudonym. */
+export function scrubberByDigests(
+  known: TraceDigests,
+  pseudonymFor: (trace: string) => string,
+): (text: string) => string {
   const { isFirst } = known;
   return (text) => {
     const kept: string[] = [];
@@ -64,7 +67,7 @@ export function scrubberByDigests(known: TraceDigests, pseudonym: string): (text
       if (index < after || !(isFirst(word) || (isInPath(text, index) && isFirst(beforeUnderscore(word))))) continue;
       const end = endOfTrace(text, index, known);
       if (end === undefined) continue;
-      kept.push(text.slice(after, index), pseudonym);
+      kept.push(text.slice(after, index), pseudonymFor(text.slice(index, end)));
       after = end;
     }
     return after === 0 ? text : kept.join('') + text.slice(after);

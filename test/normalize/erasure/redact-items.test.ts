@@ -10,7 +10,7 @@ const forgottenIn = (table: string, key: readonly string[], id: string): Forgott
   isName: (of, text) => of === table && text === id,
   isTrace: (text) => text === id,
   scrub: (text) => text.replaceAll(id, 'gone'),
-  pseudonym: 'gone',
+  pseudonymFor: () => 'gone',
 });
 
 function redacted(endpointName: string, item: object, forgotten: Forgotten): unknown {
