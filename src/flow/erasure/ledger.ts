@@ -39,6 +39,9 @@ export async function requestsFor(ops: Ops, { forgotten, hints }: ErasureSearch)
   });
 }
 
+const abandonedAt = (at: Date) =>
+  ({ state: 'abandoned', finished_at: at.toISOString(), error: ENTITY_FORGOTTEN }) as const;
+
 /**
  * Replaces the entity's names in these requests with a pseudonym, and their keys with those of `keyOf`. Returns the new
  * keys by the old ones. Open requests are abandoned.
@@ -69,7 +72,7 @@ export async function redactRequests(
         sent_body: row.sent_body && without(row.sent_body),
         input: without(row.input),
         request_key: keys.get(row.request_key) ?? row.request_key,
-        ...(isOpen && { state: 'abandoned', finished_at: at.toISOString(), error: ENTITY_FORGOTTEN }),
+        ...(isOpen && abandonedAt(at)),
       })
       .where('id', '=', id)
       .execute();
@@ -108,7 +111,7 @@ export async function abandonMentions(ops: Ops, { forgotten, hints }: ErasureSea
   });
   await ops
     .updateTable('requests')
-    .set({ state: 'abandoned', finished_at: at.toISOString(), error: ENTITY_FORGOTTEN })
+    .set(abandonedAt(at))
     .where('id', '=', anyBigint(named.map(({ id }) => id)))
     .execute();
 }

@@ -32,7 +32,7 @@ export function redactRequest(
   endpoint: Endpoint,
   request: RequestBody,
   forgotten: Forgotten,
-  part: RequestBody = request,
+  part: RequestBody,
 ): RequestBody {
   const isByUrn = Object.values(request).some((it) => isUrnOfForgotten(it, forgotten));
   const isNameIn = nameTest(endpoint, request, forgotten);

@@ -14,18 +14,10 @@ const placesOf = ({ name, resource }: RootTable): readonly Place[] => [
   ...(resource.shared ? (['nested'] as const) : []),
 ];
 
-/** The endpoints whose answers can contain entities of the table, also in lists such as the posts of a profile. */
+/** The endpoints whose answers can contain entities of the table. */
 const endpointsOf = ({ resource }: RootTable): string =>
   catalog
-    .filter((endpoint) =>
-      resourcesOf([endpoint]).some(
-        (inAnswer) =>
-          inAnswer === resource ||
-          Object.values(inAnswer.fields).some(
-            (field) => field.shape === 'nested-list' && field.resource() === resource,
-          ),
-      ),
-    )
+    .filter((endpoint) => resourcesOf([endpoint]).includes(resource))
     .map(({ name }) => literal(name))
     .join(', ');
 
