@@ -25,7 +25,7 @@ async function inStatistics({ db, schema, ops }: Warehouse, texts: readonly stri
   const { rows } = await sql<{ column: string; text: string }>`
     select tablename || '.' || attname as column, concat_ws(' ', most_common_vals, histogram_bounds, most_common_elems) as text
     from pg_stats where schemaname in (${schema}, ${ops})`.execute(db);
-  return rows.flatMap(({ column, text }) => (texts.some((it) => text.includes(it)) ? [`statistics of ${column}`] : []));
+  return rows.flatMap(({ column, text }) => (texts.some((it) => holds(text, it)) ? [`statistics of ${column}`] : []));
 }
 
 async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
