@@ -9,7 +9,7 @@ import { insteadOf } from './document/nearest.ts';
 import type { OptionalProblem } from './optional.ts';
 import { orderNames } from './order.ts';
 import { warehousePlace } from './values/paths.ts';
-import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
+import { ConfigError, type Problem, type ReportProblem } from './document/problem.ts';
 import { type ConfigFile, type ConfigFiles, onDisk, readConfigFiles } from './files.ts';
 import type { Env } from './resolve.ts';
 import { Secret } from './values/secret.ts';
@@ -18,6 +18,7 @@ import { locationOf, type SourceFile, WHOLE_FILE } from './document/source.ts';
 import { syncOf } from './sync.ts';
 import { defaultsOf } from './sync-defaults.ts';
 import { entryOf, type MapEntry, type MapTree } from './document/tree.ts';
+import { warningsOf } from './warnings.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 
@@ -60,7 +61,7 @@ function configOf(files: readonly ConfigFile[], problems: readonly Problem[]): C
       file: resolve(source.file),
       ...settingsOf(checked.value, dirname(resolve(source.file))),
       syncs,
-      warnings: writtenSecrets(tree, source),
+      warnings: warningsOf(files, syncs),
     }
   );
 }
@@ -172,16 +173,6 @@ function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report:
         'a word of the command contains a secret, which other users of the machine could read; let the program read the secret itself',
       );
   }
-}
-
-/** Warnings about secrets that the file contains, without the secrets. */
-function writtenSecrets(tree: MapTree, source: SourceFile): string[] {
-  const token = entryOf(entryOf(tree, 'service')?.value, 'token');
-  if (token?.value.kind !== 'scalar' || token.value.text === '' || token.value.variables.length > 0) return [];
-  const { file, line, column } = problemAt(source, token.keySpan, '');
-  return [
-    `${file}:${line}:${column}: service.token is written in the file, so backups and version control keep it; write \${SLUICE_SERVICE_TOKEN} and set the variable`,
-  ];
 }
 
 function priceOf(price: number | { readonly points: number; readonly per?: number | undefined }): Price {

@@ -109,6 +109,24 @@ syncs:
     expect((await load(head('"${T}"'), { T: 'abc123' })).warnings).toEqual([]);
   });
 
+  it('warns of a max_age with which the lookback of a window requests nothing again', async () => {
+    const warningsOf = async (defaults: string, sync: string) => {
+      const config = `defaults: { ${defaults} }\nsyncs:\n  filings:\n    endpoint: sec.search.companies\n    request: { count: 10 }\n    ${sync}\n`;
+      return (await load(`service: { url: "http://127.0.0.1:8787" }\n${config}`)).warnings;
+    };
+    const window = 'window: { from: 2024-01-01, to: today, lookback: 7d }';
+    expect(await warningsOf('', `${window}\n    max_age: 7d`)).toEqual([
+      expect.stringMatching(/:8:5: max_age of "filings" is not shorter than the lookback of its window/),
+    ]);
+    expect(await warningsOf('max_age: 7d', window.replace(', lookback: 7d', ''))).toEqual([
+      expect.stringMatching(/:4:3: max_age of "filings" is not shorter/),
+    ]);
+    expect(await warningsOf('max_age: 7d', `${window}\n    max_age: 1d`)).toEqual([]);
+    expect(await warningsOf('', window)).toEqual([]);
+    expect(await warningsOf('max_age: 7d', window.replace('7d', '0d'))).toEqual([]);
+    expect(await warningsOf('max_age: 7d', '')).toEqual([]);
+  });
+
   it('reads a schedule that is plain text in UTC', async () => {
     const { schedule } = await loadSync('  a: { endpoint: token.requests, schedule: "15 6 * * *" }');
     expect(schedule).toEqual({ cron: '15 6 * * *', timezone: 'UTC' });

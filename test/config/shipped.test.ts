@@ -39,8 +39,9 @@ function keysIn(value: unknown): string[] {
 }
 
 describe.each(names)('configs/%s', (name) => {
-  it('loads without any variable, and plans with its own files', async () => {
-    const { syncs } = await loadConfig(`configs/${name}`, {});
+  it('loads without any variable or warning, and plans with its own files', async () => {
+    const { syncs, warnings } = await loadConfig(`configs/${name}`, {});
+    expect(warnings).toEqual([]);
     for (const sync of syncs) {
       const tasks = planTasks(sync, await inputsOf(sync), { today: '2026-01-02' });
       expect([sync.name, tasks.length > 0]).toEqual([sync.name, true]);
