@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openStatistics } from '../../src/flow/run/analyze-tables.ts';
-import { outdatedTables } from '../../src/warehouse/connect/analyze.ts';
+import { analyzeAll, outdatedTables } from '../../src/warehouse/connect/analyze.ts';
 import type { Notice } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses, SCHEMA } from '../support/warehouse.ts';
@@ -67,6 +67,44 @@ eachWarehouse('the planner', (open) => {
     await insertFilings(warehouse, 1, 500);
     await load(warehouse, 9_999);
     expect(await knownRows(warehouse)).toBeLessThan(500);
+  });
+});
+
+describe('values of deleted rows', () => {
+  const open = postgresWarehouses();
+  const frequentNames = ({ db }: Warehouse) =>
+    sql`select most_common_vals from pg_stats where tablename = 'sec_filings' and attname = 'file_name'
+      and most_common_vals is not null`.execute(db);
+  const deleteFilings = ({ db }: Warehouse) => sql`delete from ${sql.id(SCHEMA, 'sec_filings')}`.execute(db);
+
+  it('leave the statistics of a table that has no rows left', async () => {
+    const warehouse = await open();
+    await insertFilings(warehouse, 1, 500);
+    await sql`analyze ${sql.id(SCHEMA, 'sec_filings')}`.execute(warehouse.db);
+    expect((await frequentNames(warehouse)).rows).toHaveLength(1);
+    await deleteFilings(warehouse);
+
+    await analyzeAll(warehouse);
+
+    expect((await frequentNames(warehouse)).rows).toEqual([]);
+  });
+
+  it('leave the statistics that another session was writing', async () => {
+    const warehouse = await openUnattended(open);
+    await insertFilings(warehouse, 1, 500);
+    const { cleaning } = await warehouse.db.transaction().execute(async (tx) => {
+      await sql`analyze ${sql.id(SCHEMA, 'sec_filings')}`.execute(tx);
+      await deleteFilings(warehouse);
+      const started = { cleaning: analyzeAll(warehouse), hasEnded: false };
+      void started.cleaning.then(() => (started.hasEnded = true));
+      while (!started.hasEnded) {
+        const { rows } = await sql`select 1 from pg_locks where not granted`.execute(tx);
+        if (rows.length > 0) break;
+      }
+      return started;
+    });
+    await cleaning;
+    expect((await frequentNames(warehouse)).rows).toEqual([]);
   });
 });
 

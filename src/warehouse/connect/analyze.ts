@@ -67,10 +67,32 @@ export async function analyzeTables(
   for (const ended of await Promise.allSettled([work(), work()])) if (ended.status === 'rejected') throw ended.reason;
 }
 
-/** Refreshes the statistics of all tables that have any: they hold frequent values, also of rows that were deleted since. */
+/**
+ * Removes the values of deleted rows from the statistics, which hold frequent values. Tables that another session
+ * analyzes at this moment are included. Before Postgres 18, a table without rows keeps its statistics.
+ */
 export async function analyzeAll(warehouse: Target, signal?: AbortSignal): Promise<void> {
+  const { schema, ops, db } = warehouse;
   const { rows } = await sql<TableRef>`
-    select distinct case when schemaname = ${warehouse.schema} then 'analyst' else 'operations' end as area, tablename as table
-    from pg_stats where schemaname in (${warehouse.schema}, ${warehouse.ops})`.execute(warehouse.db);
+    select distinct case when schema = ${schema} then 'analyst' else 'operations' end as area, "table"
+    from (
+      select schemaname, tablename from pg_stats
+      union all
+      select n.nspname, c.relname from pg_locks l
+      join pg_class c on c.oid = l.relation join pg_namespace n on n.oid = c.relnamespace
+      where l.mode = 'ShareUpdateExclusiveLock' and c.relkind = 'r'
+        and l.database = (select oid from pg_database where datname = current_database())
+    ) t (schema, "table") where schema in (${schema}, ${ops})`.execute(db);
   await analyzeTables(warehouse, rows, signal);
+  const { rows: servers } = await sql<{ version: number }>`
+    select current_setting('server_version_num')::int as version`.execute(db);
+  if ((servers[0]?.version ?? 0) < CAN_CLEAR_STATISTICS) return;
+  await sql`
+    select pg_clear_attribute_stats(s.schemaname::text, s.tablename::text, s.attname::text, s.inherited)
+    from pg_stats s join pg_namespace n on n.nspname = s.schemaname
+    join pg_class c on c.relnamespace = n.oid and c.relname = s.tablename
+    where n.nspname in (${schema}, ${ops}) and c.reltuples = 0`.execute(db);
 }
+
+/** Postgres 18 has a function for it. */
+const CAN_CLEAR_STATISTICS = 180_000;
