@@ -80,6 +80,17 @@ describe('costs of nothing', () => {
     );
     expect(out).toContain('next: run sluice sync costs: the request log has no rows for this time yet');
   });
+
+  it('leave out the free reads of the log, which --json has', async () => {
+    const [history] = fc.sample(histories(30, 30), { seed: 1, numRuns: 1 });
+    await writeHistory(warehouse, { rows: [], requests: history?.requests ?? [] });
+    await select(warehouse, "update sluice_ops.requests set points = 0 where endpoint = 'token.requests'");
+    const { syncs } = await json<{ syncs: { endpoint: string }[] }>();
+    expect(syncs.map(({ endpoint }) => endpoint)).toContain('token.requests');
+    const { out } = await costs();
+    expect(out).toMatch(/^groups +pronet\.group /m);
+    expect(out).not.toMatch(/^groups +token\.requests /m);
+  });
 });
 
 describe('costs of 90 days', () => {

@@ -2,7 +2,7 @@
 import { dayOf } from '../../day.ts';
 import type { BalanceForecast } from '../../insight/cost-details.ts';
 import type { BudgetUse } from '../../control/budget/budget-use.ts';
-import type { CostGroup, Costs, CostSums } from '../../insight/costs.ts';
+import type { CostGroup, Costs, CostSums, SyncCosts } from '../../insight/costs.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { column, duration, fields, figure, figures, tableOf, withNoun, withThousands } from '../terminal/print.ts';
@@ -88,10 +88,16 @@ function headline({ total, syncs, since, verification }: Costs): string {
 const share = (part: number, total: number): string =>
   total > 0 ? `${withThousands(Math.round((part / total) * 1000) / 10)} %` : '';
 
+/** False for free reads of the request log, which every sync has. */
+const hasCost = ({ requests, ledgerPoints, answerPoints }: SyncCosts): boolean =>
+  requests > 0 || ledgerPoints > 0 || answerPoints > 0;
+
 function syncTable({ syncs, total }: Costs, channel: Channel): string {
+  const shown = syncs.filter(hasCost);
+  if (shown.length === 0) return '';
   const ledgerPoints = syncs.reduce((sum, it) => sum + it.ledgerPoints, 0);
   const last = { ...total, sync: 'total', endpoint: '', ledgerPoints };
-  return tableOf([...syncs, last], channel, [
+  return tableOf([...shown, last], channel, [
     ...fields('sync', 'endpoint'),
     ...figures('requests', 'points'),
     figure('share', (it) => (it === last ? '' : share(it.points, total.points))),
@@ -101,7 +107,7 @@ function syncTable({ syncs, total }: Costs, channel: Channel): string {
 }
 
 function yieldTable({ syncs }: Costs, channel: Channel): string {
-  const answered = syncs.filter(({ answers }) => answers > 0);
+  const answered = syncs.filter((it) => it.answers > 0 && hasCost(it));
   return tableOf(answered, channel, [
     ...fields('sync', 'endpoint'),
     figure('loaded', (it) => it.loaded),
