@@ -32,6 +32,7 @@ export async function runSync(
         await loadLeftAnswers(invocation, syncRun, held);
         await endLeftRuns(invocation, startedAt, held);
         const open = await openRun(invocation, { ...syncRun, ...spans }, { startedAt, held, missing });
+        if (!open) return stoppedSummary(definition);
         if (await handOver(invocation, syncRun, open, held)) return 'shared';
         const stop = await open.segment.complete(held.signal, (stopped) => {
           onStop(stopped);

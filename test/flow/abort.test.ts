@@ -1,10 +1,14 @@
 /** A signal drains a run; calls share what may be in flight, and a slow one holds up no other. */
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { planSync } from '../../src/flow/prepare/plan-sync.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { door, until } from '../control/limiter-calls.ts';
-import { states } from './rows.ts';
-import { sentAgain, sceneIn, service } from './scene.ts';
+import { select, states } from './rows.ts';
+import { configOf, sentAgain, sceneIn, service } from './scene.ts';
 
 const INPUTS = Array.from({ length: 12 }, (_, n) => `"${100 + n}"`).join(', ');
 const config = (
@@ -117,6 +121,54 @@ describe('a run', () => {
       { state: 'complete', exitCode: 0, answers: 12 },
       { state: 'interrupted', exitCode: 5, error: 'not started: stopped by a signal' },
     ]);
+  });
+
+  it('that is stopped while its plan is written leaves nothing of the plan', async () => {
+    const warehouse = await open();
+    const scene = await sceneIn(warehouse);
+    const inputs = Array.from({ length: 2500 }, (_, n) => `"${n}"`).join(', ');
+    const large = `${service()}\nsyncs: { groups: { endpoint: pronet.group, for_each: { group: [${inputs}] } } }`;
+    expect((await scene.sync(config(3), { names: ['costs'] })).exitCode).toBe(0);
+    await sql
+      .raw(
+        `create function public.pause() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(1); return null; end';
+         create trigger pause after insert on sluice_ops.requests for each statement execute function public.pause()`,
+      )
+      .execute(warehouse.db);
+    const stop = new AbortController();
+
+    const summary = await warehouse.db.connection().execute(async (held) => {
+      await sql`select pg_advisory_lock(1)`.execute(held);
+      const running = scene.sync(large, { signal: stop.signal });
+      const isWriting = sql`select 1 from pg_locks where locktype = 'advisory' and objid = 1 and not granted`;
+      while ((await isWriting.execute(held)).rows.length === 0) await setImmediate();
+      stop.abort(new Error('SIGTERM'));
+      await sql`select pg_advisory_unlock(1)`.execute(held);
+      return running;
+    });
+
+    expect(summary.syncs).toMatchObject([{ state: 'interrupted', error: 'not started: stopped by a signal' }]);
+    expect(await select(warehouse, "select 1 from sluice_ops.runs where sync = 'groups'")).toEqual([]);
+    expect(await select(warehouse, "select 1 from sluice_ops.requests where sync = 'groups'")).toEqual([]);
+    expect(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).toEqual([]);
+  });
+
+  it('is planned up to the part in which the signal comes', async () => {
+    const scene = await sceneIn(await open());
+    const inputs = Array.from({ length: 2500 }, (_, n) => `"${n}"`).join(', ');
+    const { syncs } = await configOf(
+      `${service()}\nsyncs: { groups: { endpoint: pronet.group, for_each: { group: [${inputs}] } } }`,
+      scene.sandbox.url,
+    );
+    const [definition] = syncs;
+    if (!definition) throw new Error('no sync');
+    const stop = new AbortController();
+    const now = scene.clock.now();
+    const { parts } = await planSync(scene.warehouse, definition, { refresh: false, signal: stop.signal }, now);
+    const planned = parts(operationsOf(scene.warehouse));
+    expect((await planned.next()).value).toMatchObject({ tasks: { length: 1000 } });
+    stop.abort(new Error('SIGINT'));
+    await expect(planned.next()).rejects.toThrow('SIGINT');
   });
 
   it('with a signal that came before it begins nothing', async () => {

@@ -74,7 +74,7 @@ export const plan = command({
       return forecastSpending(context, config, args);
     }
     const { refresh, failed, from, to, limit } = args;
-    const options = { refresh, failed, from, to, limit };
+    const options = { refresh, failed, from, to, limit, signal: context.signal };
     const { plannedNames } = await import('./plan/planned-names.ts');
     const names = plannedNames(context, config, args.names, options);
     if (args.explain) {

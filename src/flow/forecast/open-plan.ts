@@ -34,15 +34,21 @@ export async function openPlan(
   const { last } = await openRuns(operationsOf(warehouse), wanted, alsoContinued(definition, options));
   if (!last) return undefined;
   const maxAgeOf = await rereadMaxAges(warehouse, definition, { definitionHash: last.definitionHash }, options);
-  return { continues: last.id, parts: (ops) => openParts(ops, last.id, maxAgeOf) };
+  return { continues: last.id, parts: (ops) => openParts(ops, last.id, maxAgeOf, options.signal) };
 }
 
 /** Requests in a part. */
 const PART = 5000;
 
-async function* openParts(ops: Ops, runId: string, maxAgeOf: MaxAgeOf): AsyncGenerator<PlanToAsk> {
+async function* openParts(
+  ops: Ops,
+  runId: string,
+  maxAgeOf: MaxAgeOf,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<PlanToAsk> {
   for (const rowsAfter of [answeredRows, openRows])
     for (let after: string | undefined = '0'; after !== undefined; ) {
+      signal?.throwIfAborted();
       const rows: readonly OpenRow[] = await rowsAfter(ops, runId, after);
       yield {
         tasks: rows.map((row) => ({

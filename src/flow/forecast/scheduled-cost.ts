@@ -28,6 +28,8 @@ export interface ForecastTime {
   readonly now: Date;
   readonly until: Date;
   readonly firingsUntil: FiringsUntil;
+  /** Ends the forecast, which throws the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -75,6 +77,7 @@ interface CostContext {
   readonly now: Date;
   readonly until: Date;
   readonly firings: readonly Date[];
+  readonly signal?: AbortSignal;
 }
 
 async function scheduledCost(context: CostContext): Promise<ScheduledCost> {
@@ -105,11 +108,11 @@ async function scheduledCost(context: CostContext): Promise<ScheduledCost> {
 }
 
 /** The questions of the sync by their age limit and age, to the minute. */
-async function questionGroups({ warehouse, definition, now }: CostContext): Promise<readonly QuestionGroup[]> {
+async function questionGroups({ warehouse, definition, now, signal }: CostContext): Promise<readonly QuestionGroup[]> {
   // A walk through the log is one question, whatever the number of its days.
   if (definition.endpoint.paging.by === 'cursor') return [{ questions: 1, maxAgeMs: undefined, answeredMs: 0 }];
   const ops = operationsOf(warehouse);
-  const { parts, maxAgeOf } = await planSync(warehouse, definition, { refresh: false }, now);
+  const { parts, maxAgeOf } = await planSync(warehouse, definition, { refresh: false, signal }, now);
   const groups = new Map<string, QuestionGroup>();
   const add = (questions: number, maxAgeMs: number | undefined, answeredMs: number | undefined): void => {
     const key = `${maxAgeMs} ${answeredMs}`;
@@ -156,14 +159,14 @@ function rangesOf({ definition, now, until, firings }: CostContext): readonly [P
 
 /** The average cost of a question of this plan, as if no answer were fresh. */
 async function costOfQuestion(
-  { warehouse, definition, now }: CostContext,
+  { warehouse, definition, now, signal }: CostContext,
   prices: PriceBook,
   options: PlanOptions,
 ): Promise<PointsRange> {
   const ops = operationsOf(warehouse);
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals();
-  const plan = await planSync(warehouse, definition, options, now);
+  const plan = await planSync(warehouse, definition, { ...options, signal }, now);
   for await (const part of plan.parts(ops)) for (const question of await forecast(part)) totals.add(question);
   const { low, likely, high } = totals.points(prices);
   const questions = definition.endpoint.paging.by === 'cursor' ? 1 : Math.max(1, totals.questions);

@@ -15,6 +15,8 @@ export interface PlanOptions {
   readonly horizon?: string | undefined;
   /** When the invocation began: its syncs share the answers received after that, also if they refresh. */
   readonly invokedAt?: Date | undefined;
+  /** Ends the plan between two of its parts, which throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 type Hashed = Pick<SyncDefinition, 'hash'>;

@@ -84,6 +84,7 @@ async function* planParts(
   const seen = new KeySet();
   const isFirst = firstOfQuestion(definition);
   for await (const block of inputs.blocks()) {
+    options.signal?.throwIfAborted();
     const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, block, { ...context, seen, isFirst });
     const planned = tasks.filter(
       ({ request }) => forgottenNames === undefined || !mentionsForgotten(definition.endpoint, request, forgottenNames),

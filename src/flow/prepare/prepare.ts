@@ -64,25 +64,15 @@ export const forgottenNotice = (sync: string, count: number): Notice => ({
 /**
  * Returns the run to execute: an open one, or a new one with its complete plan in the ledger and a quote. Throws a
  * TransientError if a spool that may hold answers of the open run cannot be found, a UsageError for a plan other than
- * the expected one, and a HeldError if the lease was lost.
+ * the expected one, and a HeldError if the lease was lost. Undefined if the signal of the options aborted before a new plan
+ * was complete: then nothing of it is in the ledger.
  */
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
   prepare: PrepareOptions,
-): Promise<PreparedRun> {
-  const {
-    options,
-    lease,
-    startedAt: now,
-    prices,
-    chunkSize,
-    missing = [],
-    ownSpool,
-    expected,
-    onLost,
-    ...retry
-  } = prepare;
+): Promise<PreparedRun | undefined> {
+  const { options, lease, startedAt: now, missing = [], expected, onLost, ...retry } = prepare;
   const request = {
     sync: definition.name,
     endpoint: definition.endpoint.name,
@@ -117,6 +107,22 @@ export async function prepareRun(
     const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, options), retry);
     return { run: open, covered: coveredBefore, reliedInputs: undefined, forgotten: 0, leftOut: 0, maxAgeOf };
   }
+  try {
+    return await planNewRun(warehouse, definition, request, prepare);
+  } catch (error) {
+    if (options.signal?.aborted !== true || error !== options.signal.reason) throw error;
+    await retryTransient(() => assertLease(database, lease), retry);
+    return undefined;
+  }
+}
+
+/** Records a new run with its complete plan. Throws the reason of the signal if that aborts before the plan is complete. */
+async function planNewRun(
+  warehouse: Warehouse,
+  definition: SyncDefinition,
+  request: RunRequest,
+  { options, lease, startedAt: now, prices, chunkSize, ownSpool, expected, ...retry }: PrepareOptions,
+): Promise<PreparedRun> {
   const planned = { ...options, horizon: expected?.horizon };
   const plan = await retryTransient(() => planSync(warehouse, definition, planned, now), retry);
   // A walk sends one request at a time.
@@ -128,7 +134,7 @@ export async function prepareRun(
   // A commit with a lost connection may have succeeded, so this outlives the attempt.
   let recorded: RecordedPlan | undefined;
   const run = await retryTransaction(
-    database,
+    operationsOf(warehouse),
     async (ops, failures) => {
       const begun = failures === 0 ? undefined : await runBegun(ops, request);
       if (begun) return begun;

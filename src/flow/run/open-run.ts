@@ -53,12 +53,15 @@ export async function recoverPaidAnswers(
   return retryTransient(() => missingSpools(ops, { syncs: [sync] }, spools), effects);
 }
 
-/** Continues the open run of the sync, or plans a new one, and settles what a dead process left in flight. */
+/**
+ * Continues the open run of the sync, or plans a new one, and settles what a dead process left in flight. Undefined if the
+ * signal aborted before a new plan was complete.
+ */
 export async function openRun(
   invocation: Invocation,
   { definition, options, budget, rowCounter, onContinued, share, spans, expected }: SyncRun,
   { startedAt, held: { lease, signal }, missing }: RunStart,
-): Promise<OpenedRun> {
+): Promise<OpenedRun | undefined> {
   const { warehouse, config, effects } = invocation;
   const abandoning = { lease, newId: effects.newId, now: startedAt };
   await retryTransient(() => abandonLogReads(warehouse, definition, abandoning), effects);
@@ -66,7 +69,7 @@ export async function openRun(
   const lost: string[] = [];
   const prepared = await prepareRun(warehouse, definition, {
     ...effects,
-    options,
+    options: { ...options, signal },
     lease,
     startedAt,
     prices,
@@ -79,6 +82,7 @@ export async function openRun(
       effects.onNotice(abandonedAnswerNotice(definition.name, id));
     },
   });
+  if (!prepared) return undefined;
   const { run, forgotten, maxAgeOf } = prepared;
   if (forgotten > 0) effects.onNotice(forgottenNotice(definition.name, forgotten));
   spans?.setRunId(run.id);

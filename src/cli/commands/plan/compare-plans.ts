@@ -25,7 +25,7 @@ export async function comparePlans(
     const now = warehouse.clock.now();
     const until = new Date(now.getTime() + MONTH_DAYS * DAY_MS);
     const costs = async (of: Config) =>
-      (await scheduledCosts(warehouse, of, { now, until, firingsUntil })).map(monthlyCost);
+      (await scheduledCosts(warehouse, of, { now, until, firingsUntil, signal: context.signal })).map(monthlyCost);
     return [await costs(other), await costs(config)];
   });
   const changes = costChange(before, after);

@@ -32,7 +32,7 @@ export async function forecastSpending(context: Context, config: Config, end: Fo
     await ensureSchema(warehouse);
     const now = warehouse.clock.now();
     const until = endOf(end, now);
-    const costs = await scheduledCosts(warehouse, config, { now, until, firingsUntil });
+    const costs = await scheduledCosts(warehouse, config, { now, until, firingsUntil, signal: context.signal });
     const scores = await readForecastScores(warehouse, MOST_SCORES);
     const isSaved = await saveForecast(warehouse, costs, { now, until });
     const { balance } = await readBalanceNow(warehouse, tokenDigest(config.service), now);
