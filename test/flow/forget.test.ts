@@ -256,6 +256,36 @@ eachWarehouse('forgetting an entity', (open) => {
     expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '3' }]);
   });
 
+  it('removes its names from texts in a spool that only a second call finds', async () => {
+    const { warehouse } = scene;
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [, where] = ENTITIES[1] ?? [];
+    const entity = await entityIn(warehouse, 'pronet_users', where ?? '');
+    const name = entity.texts.find((text) => text.includes(' ')) ?? '';
+    const [request] = await select<{ id: string; run_id: string; x_request_id: string }>(
+      warehouse,
+      "select id, run_id, x_request_id from sluice_ops.requests where sync = 'microbloggers' order by id desc limit 1",
+    );
+    if (!request) throw new Error('no request of microbloggers');
+    const { id: requestId, run_id: runId, x_request_id: xRequestId } = request;
+    const waiting = { requestId, runId, sync: 'microbloggers', xRequestId, status: 200, tookMs: 1 };
+    const body = Buffer.from(JSON.stringify([{ rest_id: '1', name: 'Another', description: `Works with ${name}.` }]));
+    await openSpool({ folder }).keep({
+      ...waiting,
+      receivedAt: scene.clock.now(),
+      headers: { 'x-note': `for ${name}` },
+      body,
+    });
+    await forgetIn(scene, entity);
+
+    const summary = await forgetIn(scene, entity, folder);
+
+    expect(summary).toMatchObject({ wasForgotten: true, spooled: 1 });
+    expect(await tracesOf(warehouse, [name], folder)).toEqual([]);
+    expect((await openSpool({ folder }).waiting()).answers).toHaveLength(1);
+  });
+
   it('only reports what it would do in a dry run, and reports the same when it does it', async () => {
     const [, where] = ENTITIES[1] ?? [];
     const entity = await entityIn(scene.warehouse, 'pronet_users', where ?? '');

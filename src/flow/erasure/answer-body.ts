@@ -60,7 +60,8 @@ export const headersWithout = (
 ): Readonly<Record<string, string>> =>
   mappedFields(headers, (name, value) => [name, cleanText(String(value), { forgotten })]) as Record<string, string>;
 
-const holdsName = (body: Uint8Array, { scrub }: Forgotten): boolean =>
+/** True if a body contains a name of the entity, as it is or with JSON escapes. */
+export const holdsName = (body: Uint8Array, { scrub }: Forgotten): boolean =>
   textsOf(body).some((text) => scrub(text) !== text);
 
 /** The text of a body, as it is and without JSON escapes. */
