@@ -93,6 +93,9 @@ describe('forget', () => {
       columns: 100,
     });
     expect(code).toBe(0);
+    expect(out).toMatch(
+      /^1 stored answer was rewritten, 0 of them erased completely; 1 request was given a pseudonym;/m,
+    );
     expect(out).toMatch(/^receipt \S+: later answers will not load it again\. Backups/m);
     expect(await groups()).toEqual(['1002', '1003']);
     const left = JSON.stringify(await rowsOf('select * from sluice_ops.erasures'));

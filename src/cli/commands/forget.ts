@@ -82,7 +82,7 @@ function finish(context: Context, summary: ForgetSummary): number {
 }
 
 function forgetText(it: ForgetSummary, { out }: Context): string {
-  const does = it.dryRun ? 'would be' : 'were';
+  const were = (count: number): string => (it.dryRun ? 'would be' : count === 1 ? 'was' : 'were');
   const lines = it.found
     ? [
         laidOut(
@@ -90,7 +90,7 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
           Object.entries(it.rows),
           out,
         ),
-        `${withNoun(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased completely; ${withNoun(it.requests, 'request')} ${does} given a pseudonym; ${withNoun(it.spooled, 'answer')} in the spool\n`,
+        `${withNoun(it.answers, 'stored answer')} ${were(it.answers)} rewritten, ${it.bodies} of them erased completely; ${withNoun(it.requests, 'request')} ${were(it.requests)} given a pseudonym; ${withNoun(it.spooled, 'answer')} in the spool\n`,
       ]
     : [
         it.wasForgotten

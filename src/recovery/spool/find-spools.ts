@@ -141,7 +141,7 @@ export async function abandonMissing(
       spools.map(({ id }) => id),
     );
     const folders = spools.map(({ folder, host }) => `${folder} on ${host}`).join(', ');
-    const message = `the spool ${folders} is abandoned: the answers to ${requests} requests count as lost`;
+    const message = `the spool ${folders} is abandoned: ${requests === 1 ? 'the answer to 1 request counts' : `the answers to ${requests} requests count`} as lost`;
     options.onNotice({ level: 'warn', sync, message });
   }
 }

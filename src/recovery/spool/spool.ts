@@ -128,8 +128,11 @@ export async function ingestSpooled(
       });
     }
   }
-  const message = `${taken} answers that waited in ${spool.folder} were stored; they are not bought again`;
-  if (taken > 0) context.onNotice({ level: 'info', sync, message });
+  if (taken === 0) return;
+  const [stored, were] =
+    taken === 1 ? ['1 answer', 'was stored; it is'] : [`${taken} answers`, 'were stored; they are'];
+  const message = `${stored} that waited in ${spool.folder} ${were} not bought again`;
+  context.onNotice({ level: 'info', sync, message });
 }
 
 /** Finds the request in this ledger; a spool may come from another warehouse. */
