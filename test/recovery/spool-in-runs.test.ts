@@ -252,7 +252,10 @@ anyWarehouse('what waits on the disk', (open) => {
     expect(run).toMatchObject({ exitCode: 0, sent: 6 });
     expect(await spoolFiles(spool.folder)).toEqual(files);
     expect(other.notices.map(({ message }) => message)).toEqual(
-      files.map((file) => `${file} in ${spool.folder} belongs to another warehouse; it stays there`),
+      files.map(
+        (file) =>
+          `${file} in ${spool.folder} belongs to another warehouse, or to a run that a restored backup does not have; it stays there`,
+      ),
     );
   });
 

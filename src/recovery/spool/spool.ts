@@ -113,7 +113,9 @@ export async function ingestSpooled(
     const request = await retryTransient(() => requestOf(ops, answer), context);
     if (part && (answer.runId !== part.id || request?.chunk !== part.chunk)) continue;
     if (!request) {
-      warn(`${answer.file} in ${spool.folder} belongs to another warehouse; it stays there`);
+      warn(
+        `${answer.file} in ${spool.folder} belongs to another warehouse, or to a run that a restored backup does not have; it stays there`,
+      );
       continue;
     }
     const body = await spool.bodyOf(answer).catch((error: unknown) => error as Error);
