@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { forget } from '../../src/flow/erasure/forget.ts';
 import { withoutEscapes } from '../../src/flow/erasure/scrub.ts';
 import type { Respond } from '../../src/sandbox/options.ts';
+import { digestOf } from '../../src/service/canonical-json.ts';
 import { tracesOf } from '../support/traces.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
@@ -57,6 +58,34 @@ const open = postgresWarehouses();
 const PAGE = { '@type': '@web_parser_result', url: 'https://team.example/page', cleaned_html: 'text', title: 't' };
 const pages = (name: string, request: string): string =>
   `${name}: { endpoint: webparser.parse, for_each: { url: ["https://team.example/page"] }, request: { ${request} } }`;
+
+it('renews the logged digests of page texts, and drops the changes that only the name made', async () => {
+  const texts = ['Meet us.', 'Meet Ada Lovelace.', 'Meet ada-lovelace.', 'Meet ada-lovelace again.'];
+  let text = texts[0];
+  const scene = await sceneIn(await open(), {
+    respond: (call) => respondWith({ 'webparser.parse': [{ ...PAGE, cleaned_html: text }] })(call),
+  });
+  for (text of texts) {
+    expect((await scene.sync(withSyncs(pages('plain', '')))).exitCode).toBe(0);
+    scene.clock.advance(DAY_MS);
+  }
+  const digests = () =>
+    select(
+      scene.warehouse,
+      "select to_value from sluice.web_page_changes where attribute = 'cleaned_html' order by changed_at",
+    );
+  expect(await digests()).toHaveLength(3);
+
+  await forgetAda(scene);
+
+  const [{ html } = { html: '' }] = await select<{ html: string }>(
+    scene.warehouse,
+    'select cleaned_html as html from sluice.web_pages',
+  );
+  const now = [html.replace(' again', ''), html].map((to) => ({ to_value: digestOf(to) }));
+  expect(await digests()).toEqual(now);
+  await expectUnchanged(scene);
+});
 
 it('removes pages whose content options contain a name, and no other, and later plans leave them out', async () => {
   const config = withSyncs(

@@ -5,6 +5,7 @@ import { decode } from '../../normalize/decode.ts';
 import { isTombstone } from '../../service/names/forgotten.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
 import { inspectAnswer, textsOf } from './answer-body.ts';
+import { noteRewritten, type RenewedDigests } from './logged-digests.ts';
 import { ESCAPED_IN_JSON } from './sweep.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
 
@@ -16,6 +17,8 @@ export interface AnswerErasure {
   readonly touched: Set<string>;
   /** The touched answers whose complete body was removed. */
   readonly erased: Set<string>;
+  /** The digests of the texts that were rewritten. */
+  readonly digests: RenewedDigests;
 }
 
 /**
@@ -86,6 +89,7 @@ async function eraseFrom(
   if (look.kind === 'redacted') {
     await replaceBody(ops, answer.id, look.body, at);
     await dropRejects(ops, answer.id, look.body);
+    noteRewritten(done.digests, answer, look.body);
     done.touched.add(answer.id);
   } else if (look.kind === 'unreadable' && (isAbout || mentions(answer.body, search.hints))) {
     // An answer that was not loaded yet must still be loaded, so it keeps an empty body.

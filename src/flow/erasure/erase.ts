@@ -13,6 +13,7 @@ import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { abandonMentions, type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
 import { eraseFromJobs } from './jobs.ts';
+import { renewDigests } from './logged-digests.ts';
 import { eraseFromUndeclared } from './undeclared.ts';
 import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
@@ -64,7 +65,7 @@ export async function eraseIn(
   const wasForgotten = await wasErased(ops, digest);
   const register = openNameRegister(target);
   await noteRows(db, warehouse, target, register);
-  const done = { touched: new Set<string>(), erased: new Set<string>() };
+  const done = { touched: new Set<string>(), erased: new Set<string>(), digests: new Map<string, string>() };
   const at = now();
   const shared = await sharedKeyTexts(db, warehouse, target);
   let search: ErasureSearch;
@@ -91,6 +92,7 @@ export async function eraseIn(
   await eraseFromPresence(db, warehouse, target, answers);
   await eraseRows(db, warehouse, { target, search }, answers, touched);
   await eraseFromUndeclared(db, warehouse.schema, search, touched);
+  await renewDigests(db, warehouse.schema, done.digests, touched);
   // A key without salt could be computed from the name. Each erasure has keys of its own, because an entity that may
   // return is requested again, and can be forgotten again.
   const erasure = newId();
