@@ -38,6 +38,8 @@ export interface Oddities {
   readonly grown?: (readings: number) => readonly OddRow[];
   /** How many rows fewer than it could the nth page has. */
   readonly shortBy?: (reading: number) => number;
+  /** What the service adds to the items of a page. */
+  readonly adds?: (page: readonly unknown[]) => readonly unknown[];
 }
 
 export const BEGAN = microsOf('2026-11-20T00:00:00.000000Z') ?? 0n;
@@ -66,7 +68,7 @@ export function oddPage(rows: readonly OddRow[], odd: Oddities, request: Request
   const [start, end] = odd.ignoresWindow === true ? [undefined, undefined] : [given('start_time'), given('end_time')];
   const room = Math.min(Number(request['limit']), odd.pageSize ?? Number.POSITIVE_INFINITY);
   const size = odd.isUnpaged === true ? rows.length * 2 + 10 : Math.max(1, room - (odd.shortBy?.(reading) ?? 0));
-  return [...rows, ...(odd.grown?.(reading) ?? [])]
+  const page = [...rows, ...(odd.grown?.(reading) ?? [])]
     .filter(
       ({ at }) => from === undefined || (odd.edge === 'inclusive' ? sign * (at - from) >= 0 : sign * (at - from) > 0),
     )
@@ -81,6 +83,7 @@ export function oddPage(rows: readonly OddRow[], odd: Oddities, request: Request
       started_at: writtenAs(odd, at),
       ...(endpoint !== undefined && { endpoint }),
     }));
+  return odd.adds === undefined ? page : [...odd.adds(page)];
 }
 
 export interface Walked {
@@ -107,7 +110,7 @@ export function walkThrough(
     if (requests.length >= mostPages) throw new Error(`no end after ${mostPages} pages`);
     const { asked, before } = next;
     const items = oddPage(rows, odd, asked, requests.length);
-    for (const item of items) ids.add((item as OddRow).id);
+    for (const item of items) if (item !== null) ids.add((item as OddRow).id);
     requests.push(asked);
     const step = { request: asked, items, ...(runStartedAt !== undefined && { runStartedAt }) };
     const steps = [...before, step].slice(-LOOK_BACK);

@@ -121,6 +121,20 @@ describe('a walk', () => {
     }
   });
 
+  it.each([
+    { title: 'repeats its first row at the end', adds: (page: readonly unknown[]) => [...page, ...page.slice(0, 1)] },
+    { title: 'repeats its last row at the start', adds: (page: readonly unknown[]) => [...page.slice(-1), ...page] },
+    { title: 'repeats every row', adds: (page: readonly unknown[]) => page.flatMap((row) => [row, row]) },
+    { title: 'has an unreadable item too', adds: (page: readonly unknown[]) => [null, ...page] },
+  ])('is not ended by a page that is longer than requested because it $title', ({ adds }) => {
+    for (const kind of KINDS) {
+      const { ids, warnings } = walkThrough(history, { ...kind, adds }, { limit: 4 }, 400);
+      expect({ missing: idsOf(history).filter((id) => !ids.has(id)), warnings }).toEqual({ missing: [], warnings: [] });
+      const stuck = walkThrough(history, { ...kind, adds, ignoresCursor: true }, { limit: 4 }, 400);
+      expect(stuck.ids.size >= history.length || stuck.warnings.length > 0).toBe(true);
+    }
+  });
+
   it('reports that it saw only a part if the service ignores the cursor', () => {
     for (const kind of KINDS) {
       const { warnings } = walkThrough(history, { ...kind, ignoresCursor: true }, { limit: LIMIT }, 6);

@@ -13,7 +13,10 @@ export interface LogRow {
 
 export interface LogPage {
   readonly rows: readonly LogRow[];
-  /** The number of items, also of those without an id or an instant. */
+  /**
+   * The number of items, also of those without an id or an instant. It is above `limit` only if there are more rows than
+   * requested: a row that the page repeats, or an item that is no row, does not show that the service ignores the limit.
+   */
   readonly length: number;
   /** The requested number of rows. */
   readonly limit: number;
@@ -46,11 +49,13 @@ export const logPage = memoizeByObject(({ request, items }: PageStep): LogPage =
     digits = Math.max(digits, written.digits);
     offset = written.offset;
   }
-  const { limit, cursor, start_time: start, end_time: end } = request;
+  const { limit: requested, cursor, start_time: start, end_time: end } = request;
+  const limit = typeof requested === 'number' ? requested : USUAL_LIMIT;
+  const ids = new Set(rows.map(({ id }) => id));
   return {
     rows,
-    length: items.length,
-    limit: typeof limit === 'number' ? limit : USUAL_LIMIT,
+    length: ids.size > limit ? items.length : Math.min(items.length, limit),
+    limit,
     cursor: micros(cursor),
     start: micros(start),
     end: micros(end),
