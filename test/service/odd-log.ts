@@ -38,6 +38,8 @@ export interface Oddities {
   readonly grown?: (readings: number) => readonly OddRow[];
   /** How many rows fewer than it could the nth page has. */
   readonly shortBy?: (reading: number) => number;
+  /** How many rows more than requested a page can have. */
+  readonly more?: number;
   /** What the service adds to the items of a page. */
   readonly adds?: (page: readonly unknown[]) => readonly unknown[];
 }
@@ -66,7 +68,7 @@ export function oddPage(rows: readonly OddRow[], odd: Oddities, request: Request
   const cursorDigits = odd.cursorDigits ?? (odd.cutsCursor === true ? odd.digits : undefined) ?? 6;
   const from = cursor === undefined ? undefined : cutTo(cursorDigits, cursor);
   const [start, end] = odd.ignoresWindow === true ? [undefined, undefined] : [given('start_time'), given('end_time')];
-  const room = Math.min(Number(request['limit']), odd.pageSize ?? Number.POSITIVE_INFINITY);
+  const room = Math.min(Number(request['limit']) + (odd.more ?? 0), odd.pageSize ?? Number.POSITIVE_INFINITY);
   const size = odd.isUnpaged === true ? rows.length * 2 + 10 : Math.max(1, room - (odd.shortBy?.(reading) ?? 0));
   const page = [...rows, ...(odd.grown?.(reading) ?? [])]
     .filter(

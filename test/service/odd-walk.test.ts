@@ -1,4 +1,5 @@
 /** The walk through logs with every oddity that the contract does not rule out: no row lost, and always an end. */
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countOf } from '../support/long.ts';
@@ -219,6 +220,29 @@ describe('a walk', () => {
     const window = { start_time: textAt(0), end_time: textAt(20 * SECOND) };
     const ignoring = { ...kind, isByEnd: true, ignoresWindow: true };
     expect(walkThrough(spread, ignoring, { limit: LIMIT, ...window }, 40).warnings.join()).toContain('cannot be split');
+  });
+
+  it.each(KINDS)('does not take pages that are longer than requested for the complete log ($order, $edge)', (kind) => {
+    const logs = fc.record({
+      rows: fc.array(fc.tuple(fc.nat(300), fc.nat(60)), { minLength: 10, maxLength: 60 }),
+      more: fc.constantFrom(1, 2),
+      isByEnd: fc.boolean(),
+      cutsCursor: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(logs, ({ rows: drawn, more, isByEnd, cutsCursor }) => {
+        const rows = drawn.map(([at, lasts], n) => ({ id: `r${n}`, at: at * SECOND + n, lasts: lasts * SECOND }));
+        fc.pre(mostTies(rows, 0, 4) < LIMIT);
+        const odd = { ...kind, more, isByEnd, ...(cutsCursor && { cursorDigits: 0 }) };
+        fc.pre(!isByEnd || isMixed(oddPage(rows, odd, { limit: LIMIT }, 0)));
+        const { ids, requests, warnings } = walkThrough(rows, odd, { limit: LIMIT }, 8 * rows.length + 8);
+        // Two equal pages look like a log that is not paged.
+        const [first, second] = [0, 1].map((n) => oddPage(rows, odd, requests[n] ?? {}, n));
+        fc.pre(!isDeepStrictEqual(first, second));
+        if (ids.size < rows.length) expect(warnings).not.toEqual([]);
+      }),
+      { seed: 6, numRuns: countOf(400, 1000) },
+    );
   });
 
   it.each(KINDS)('of a log that cuts cursors loses no row without a warning ($order, $edge)', (kind) => {

@@ -24,11 +24,21 @@ export function pageSize(pages: readonly LogPage[]): number | undefined {
 }
 
 /**
- * True if a page without unseen rows may still hide some: it is as long as a page can be, or pages are known to end
- * early. If it is longer than requested, the service does not page.
+ * True if the service may not page: a page is longer than requested, and has all rows of the pages before it. Without the
+ * latter, the service pages, and its pages are longer than requested.
  */
-export function mayContinue({ length, limit }: LogPage, before: readonly LogPage[]): boolean {
-  if (length > limit) return false;
+export function mayBeUnpaged({ rows, length, limit }: LogPage, before: readonly LogPage[]): boolean {
+  const ids = new Set(rows.map(({ id }) => id));
+  return length > limit && before.every((page) => page.rows.every(({ id }) => ids.has(id)));
+}
+
+/**
+ * True if a page without unseen rows may still hide some: it is as long as a page can be, or pages are known to end
+ * early.
+ */
+export function mayContinue(page: LogPage, before: readonly LogPage[]): boolean {
+  const { length, limit } = page;
+  if (mayBeUnpaged(page, before)) return false;
   const most = Math.max(2, ...before.map((page) => page.length));
-  return length === limit || length >= most || hadMore(before);
+  return length >= limit || length >= most || hadMore(before);
 }

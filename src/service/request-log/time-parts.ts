@@ -7,7 +7,7 @@ import type { Follow, PageStep } from '../paging.ts';
 import { NO_FOLLOW_UP } from '../paging.ts';
 import type { RequestBody } from '../request-body.ts';
 import type { LogPage } from './page.ts';
-import { pageSize } from './page-size.ts';
+import { mayBeUnpaged, pageSize } from './page-size.ts';
 
 /**
  * What follows a page of such a log: the two parts of its times, nothing, or a gap. Undefined if the order shows nothing
@@ -15,13 +15,15 @@ import { pageSize } from './page-size.ts';
  */
 export function followOutOfOrder({ request }: PageStep, pages: readonly LogPage[]): Follow | undefined {
   const last = pages.at(-1);
-  if (!last || last.length > last.limit) return undefined;
+  if (!last || mayBeUnpaged(last, pages.slice(0, -1))) return undefined;
   const isPart = !pages.every((page) => hasTimesOf(page, last));
   if (!isPart && !pages.some(isOutOfOrder)) return undefined;
   // The service has shown that its pages can be longer.
   if (isPart && pages.some(({ length }) => length > last.length)) return NO_FOLLOW_UP;
-  const requests = partsOf(request, last);
-  if (requests.length > 0) return { requests };
+  // A page that was longer than requested is split once the next page shows that the service pages.
+  const mixed = isPart ? undefined : pages.findLast(isOutOfOrder);
+  const requests = [last, ...(mixed ? [mixed] : [])].map((page) => partsOf(request, page)).find((it) => it.length > 0);
+  if (requests) return { requests };
   return last.length >= (pageSize(pages) ?? Number.POSITIVE_INFINITY)
     ? { requests: [], lowerBound: OUT_OF_ORDER }
     : undefined;
