@@ -254,6 +254,19 @@ const checkedSendings = (ops: Ops, given: SendingParameters) =>
     .select(boughtElsewhere)
     .offset(0);
 
+/** The failed attempts of a request that is about to be sent again: the last one keeps what the log charged so far, and its rows. */
+const withChargeSoFar = (ops: Ops) => {
+  const chargedSoFar = ops
+    .selectFrom('request_cost_matches as m')
+    .select(
+      sql`jsonb_build_object('points', requests.charged, 'log_ids', coalesce(jsonb_agg(m.log_id), '[]'))`.as('it'),
+    )
+    .where('m.request_id', '=', sql<string>`requests.id`)
+    .where('m.match_kind', '<>', 'ambiguous');
+  return sql<string>`case when requests.charged is null then requests.failed_attempts
+    else jsonb_set(requests.failed_attempts, '{-1,charged_so_far}', ${chargedSoFar}) end`;
+};
+
 function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
   return ops
     .updateTable('requests')
@@ -266,6 +279,7 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
       // What the log charged covers only the attempts before this one.
       points: sql`coalesce(requests.charged, requests.points, 0) + t.points`,
       charged: null,
+      failed_attempts: withChargeSoFar(ops),
     }))
     .whereRef('requests.id', '=', 't.id')
     .where((eb) => hideFromStatistics(eb('requests.state', 'in', [...UNSETTLED_STATES])))

@@ -8456,7 +8456,7 @@ create table sluice_ops."requests" (
   "charged" numeric,
   -- Chunk of a shared run to which it belongs; null in a run of a single process.
   "chunk" bigint,
-  -- Attempts that were answered with an error before the last one: sent_at, answered_at, status and x_request_id of the answer; null without any.
+  -- Attempts that were answered with an error before the last one: sent_at, answered_at, status and x_request_id of the answer, and the charge of all attempts so far; null without any.
   "failed_attempts" jsonb,
   constraint "requests_pkey" primary key ("id"),
   constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),

@@ -298,6 +298,33 @@ describe('points', () => {
   });
 
   it.each([
+    { name: 'answered', last: 6, exitCode: 0 },
+    { name: 'given up', last: 7, exitCode: 4 },
+  ])(
+    'of failed attempts are verified also once their rows have left the log, if the request is $name',
+    async ({ last, exitCode }) => {
+      const isAnswered = (nth: number) => nth === 1 || (nth === 6 && exitCode === 0);
+      const service = await pricedService({
+        price: (nth) => (isAnswered(nth) ? 1 : 3),
+        status: (nth) => (isAnswered(nth) ? 200 : 500),
+      });
+      const warehouse = await open();
+      const again = async () => {
+        service.clock.advance(3_600_000);
+        service.addRow({ response_request_id: 'another' });
+        return only((await spend(service, warehouse, { budget: '{ per_day: 50 }', inputs: 2, inFlight: 1 })).summary);
+      };
+
+      expect(await again()).toMatchObject({ exitCode: 5, points: 7 });
+      expect(await again()).toMatchObject({ exitCode: 5, points: 13, unverified: { requests: 0 } });
+      expect(await again()).toMatchObject({ exitCode, points: service.spent(), unverified: { requests: 0 } });
+      expect(service.calls()).toBe(last);
+      const use = await readBudgetUse(warehouse, { perDay: 50, tags: [] }, service.clock.now());
+      expect(use).toMatchObject([{ spent: service.spent() }]);
+    },
+  );
+
+  it.each([
     { name: 'is refused', options: { logStatus: () => 403 } },
     { name: 'fails', options: { logStatus: () => 500 } },
     { name: 'does not show the calls', options: { row: () => undefined } },

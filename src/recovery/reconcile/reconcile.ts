@@ -123,6 +123,9 @@ async function settleRequests(
     when not ${isFinal} and not ${isLost} or not coalesce(l.is_settled, true) then r.points
     when s.rows = 0 and l.attempts >= r.attempts then l.points
     else coalesce(${charged}, r.points) end`;
+  const charge = sql`case when c.id is null then coalesce(d.points, 0) else ${chargeOf('c')} end`;
+  const isGone = sql`(m.log_id is not null and c.id is null and d.log_id is null)`;
+  const isEarlier = sql`coalesce(e.earlier -> 'log_ids' @> to_jsonb(m.log_id::text), false)`;
   const settled = await sql<{ run_id: string }>`
     with touched as (
       select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${beganSince('c', since)}
@@ -133,11 +136,13 @@ async function settleRequests(
       group by d.request_id, d.log_id
     ), sums as (
       -- A row that only a reading brought has left the log. If a lost attempt has it, its verdict holds what it charged.
+      -- Otherwise, a failed attempt holds what the rows before the next attempt charged together.
       select t.request_id, count(m.log_id) as rows, count(c.id) as logged,
-        count(m.log_id) filter (where d.log_id is null
+        count(m.log_id) filter (where d.log_id is null and not ${isEarlier}
           and not (r.attempts > 1 and coalesce(c.response_status_code, 0) >= 400 and coalesce(a.status < 400, false))) as answer_rows,
-        sum(case when c.id is null then coalesce(d.points, 0) else ${chargeOf('c')} end) as charged,
-        coalesce(bool_and(case when c.id is null then d.points is not null else ${isComplete('c')} end)
+        case when bool_or(${isGone}) then max((e.earlier ->> 'points')::numeric) + coalesce(sum(${charge}) filter (where not ${isEarlier}), 0)
+          else sum(${charge}) end as charged,
+        coalesce(bool_and(case when ${isGone} then ${isEarlier} when c.id is null then d.points is not null else ${isComplete('c')} end)
           filter (where m.log_id is not null), false) as is_complete
       from touched t
       left join ${matches} m on m.request_id = t.request_id and m.match_kind <> 'ambiguous'
@@ -145,6 +150,7 @@ async function settleRequests(
       left join lost_rows d on d.request_id = m.request_id and d.log_id = m.log_id
       left join ${requests} r on r.id = t.request_id
       left join ${answers} a on a.id = r.answer_id and a.request_id = r.id
+      left join lateral (select jsonb_path_query_array(r.failed_attempts, '$[*].charged_so_far') -> -1 as earlier) e on true
       group by t.request_id
     ), lost as (
       select d.request_id, count(*) as attempts, coalesce(sum(d.points), 0) as points, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled,

@@ -40,6 +40,8 @@ export interface FailedAttempt {
   readonly status: number;
   /** The identifier that the service sent with the answer. */
   readonly x_request_id: string | null;
+  /** What the log charged for all attempts until the next one was sent, and its rows; absent if it was not known. */
+  readonly charged_so_far?: { readonly points: number; readonly log_ids: readonly string[] };
 }
 
 /** Every operations table, in the order of creation. */
@@ -91,7 +93,7 @@ export const operations = {
       chunk: nullable(bigint('Chunk of a shared run to which it belongs; null in a run of a single process.')),
       failed_attempts: nullable(
         json<readonly FailedAttempt[]>(
-          'Attempts that were answered with an error before the last one: sent_at, answered_at, status and x_request_id of the answer; null without any.',
+          'Attempts that were answered with an error before the last one: sent_at, answered_at, status and x_request_id of the answer, and the charge of all attempts so far; null without any.',
         ),
       ),
     },
