@@ -30,6 +30,7 @@ const REQUEST: KnownRequest = {
   answered: new Set(),
   settled: new Map(),
   rows: [],
+  gone: 0,
   ambiguous: 0,
 };
 
@@ -59,6 +60,14 @@ const beforeFailed = {
     [3, at(4000)],
   ]),
   answered: new Set([3]),
+};
+const betweenFailed = {
+  attempts: 4,
+  sent: new Map([
+    [2, at(0)],
+    [4, at(4000)],
+  ]),
+  answered: new Set([4]),
 };
 
 const CASES: readonly Case[] = [
@@ -94,6 +103,17 @@ const CASES: readonly Case[] = [
     is: ['paid_and_lost', 'row at 20', 3],
   },
   { when: 'rows may be another’s', request: { ambiguous: 2 }, is: ['unknown', null, null] },
+  {
+    when: 'attempts failed before and after it, and the row of the first one has left the log',
+    request: { ...betweenFailed, rows: [row(20), row(2000), row(4020)], gone: 1 },
+    attempt: 2,
+    is: ['paid_and_lost', 'row at 20', 3],
+  },
+  {
+    when: 'its own row has left the log',
+    request: { ...beforeFailed, rows: [row(2000), row(4020)], gone: 1 },
+    is: ['unknown', null, null],
+  },
   { when: 'the log lists our others and not this', is: ['not_sent', null, 0] },
   { when: 'the log was read too soon', log: { readAt: at(LISTED_AFTER_MS - 1) }, is: ['unknown', null, null] },
   { when: 'the log was not read whole', log: { readAt: undefined }, is: ['unknown', null, null] },

@@ -62,6 +62,7 @@ interface RequestRow {
     /** Text if a number would be rounded. */
     readonly cost: number | string | null;
   })[];
+  readonly gone: number;
   readonly ambiguous: number;
 }
 
@@ -78,20 +79,22 @@ async function knownRequests(database: ReconcileDb, ids: string): Promise<Readon
           'isPaid', coalesce(c.is_paid, c.cost > 0, false),
           'isComplete', c.response_status_code is not null or c.duration is not null))
         from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.match_kind <> 'ambiguous'), '[]') as rows,
-      (select count(*)::int from ${matches} m where m.request_id = r.id and (m.match_kind = 'ambiguous'
+      (select count(*)::int from ${matches} m where m.request_id = r.id and m.match_kind <> 'ambiguous'
         -- A row that was in the log, without a verdict that shows whose it is.
-        or (not exists (select from ${log} c where c.id = m.log_id) and not exists (select from ${lostAnswers} d
-          where d.request_id = r.id and d.log_id = m.log_id and d.verdict <> 'unknown')))) as ambiguous
+        and not exists (select from ${log} c where c.id = m.log_id) and not exists (select from ${lostAnswers} d
+          where d.request_id = r.id and d.log_id = m.log_id and d.verdict <> 'unknown')) as gone,
+      (select count(*)::int from ${matches} m where m.request_id = r.id and m.match_kind = 'ambiguous') as ambiguous
     from ${requests} r where r.id = any(${ids}::bigint[])`.execute(database.db);
   return new Map(rows.map((row) => [row.id, knownRequest(row)]));
 }
 
-const knownRequest = ({ attempts, sentAt, isAnswered, lost, rows, ambiguous }: RequestRow): KnownRequest => ({
+const knownRequest = ({ attempts, sentAt, isAnswered, lost, rows, gone, ambiguous }: RequestRow): KnownRequest => ({
   attempts,
   sent: new Map([[attempts, sentAt], ...lost.map((it) => [it.attempt, new Date(it.sentAt)] as const)]),
   answered: new Set(isAnswered ? [attempts] : []),
   settled: new Map(lost.flatMap(({ attempt, row }) => (row === null ? [] : [[attempt, row] as const]))),
   rows: rows.map((row) => ({ ...row, startedAt: new Date(row.startedAt), cost: Number(row.cost ?? 0) })),
+  gone,
   ambiguous,
 });
 

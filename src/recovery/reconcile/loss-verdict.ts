@@ -34,7 +34,9 @@ export interface KnownRequest {
   readonly settled: ReadonlyMap<number, string>;
   /** Its rows of the log, matched by identifier or as only candidates. */
   readonly rows: readonly LoggedAttempt[];
-  /** Number of rows that may belong to another request too, or that left the log before a certain verdict. */
+  /** Number of its rows that left the log before a certain verdict. A reading returns all later rows again, so these are the oldest. */
+  readonly gone: number;
+  /** Number of rows that may belong to another request too. */
   readonly ambiguous: number;
 }
 
@@ -79,7 +81,7 @@ function verdictOf(
       : { verdict: 'unknown', logId: row.id, points: null };
   }
   const isListedByNow = log.readAt !== undefined && log.readAt.getTime() >= lost.sentAt.getTime() + LISTED_AFTER_MS;
-  return request.ambiguous === 0 && isListedByNow && log.listsOwnRequests
+  return request.ambiguous + request.gone === 0 && isListedByNow && log.listsOwnRequests
     ? { verdict: 'not_sent', logId: null, points: 0 }
     : { verdict: 'unknown', logId: null, points: null };
 }
@@ -94,13 +96,14 @@ function rowOf(
   request: KnownRequest,
   offsetMs: number | undefined,
 ): LoggedAttempt | 'undecided' | undefined {
-  const { attempts, sent, settled, rows } = request;
+  const { attempts, sent, settled, rows, gone } = request;
   const settledRows = new Set(settled.values());
   const inOrder = rows
     .filter(({ id }) => !settledRows.has(id))
     .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   const open = Array.from({ length: attempts }, (_, index) => index + 1).filter((number) => !settled.has(number));
-  if (inOrder.length >= open.length) return inOrder[open.indexOf(lost.attempt)];
+  const rowless = Math.max(0, open.length - inOrder.length);
+  if (rowless <= gone) return inOrder[open.indexOf(lost.attempt) - rowless] ?? 'undecided';
   if (inOrder.length === 0) return undefined;
   return open.every((number) => sent.has(number))
     ? nearestRow(lost.attempt, request, inOrder, offsetMs ?? 0)
