@@ -178,6 +178,34 @@ describe('points', () => {
     expect(only(summary)).toMatchObject({ exitCode: 6, points: service.spent(), unverified: { requests: 0 } });
   });
 
+  it.each([404, 415, 422])(
+    'of inputs that the service refuses with %i hold a limit, although rows appear late',
+    async (status) => {
+      const service = tickingFrom(await pricedService({ price: () => 6, status: () => status, appearsAfterMs: 4000 }));
+
+      const { summary } = await spend(service, await open(), { budget: '{ per_run: 30 }', inputs: 100, inFlight: 2 });
+
+      expect(service.spent()).toBe(30);
+      expect(only(summary)).toMatchObject({ exitCode: 6, points: 30, unverified: { requests: 0 } });
+    },
+  );
+
+  it('of inputs that the service refuses are waited for once if the log has no rows of errors', async () => {
+    const service = tickingFrom(
+      await pricedService({
+        price: (nth) => (nth % 4 === 0 ? 1 : 0),
+        status: (nth) => (nth % 4 === 0 ? 200 : 404),
+        row: (row) => (row.response_status_code === 404 ? undefined : row),
+      }),
+    );
+    const startedAt = service.clock.now().getTime();
+
+    const { summary } = await spend(service, await open(), { budget: '{ per_run: 30 }', inputs: 40, inFlight: 2 });
+
+    expect(only(summary).points).toBe(30);
+    expect(service.clock.now().getTime() - startedAt).toBeLessThan(60_000);
+  });
+
   it('of refused attempts do not use up a limit while the service is down', async () => {
     const service = await pricedService({ price: () => 0, status: () => 503, logStatus: () => 503 });
     const syncs =

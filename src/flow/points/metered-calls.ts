@@ -16,7 +16,7 @@ import {
 } from './metered-call.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 import { ROWS_BEYOND_CALLS } from '../run/read-request-log.ts';
-import { mayCost, type Reserved, type Ticket } from './ticket.ts';
+import { isInputRefused, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
   readonly budget: Pick<MeteredBudget, 'balance'>;
@@ -44,6 +44,8 @@ export class MeteredCalls {
   /** The ratio of the costs in the last reading to the expected costs; at least 1. */
   #ratio = 1;
   #corrections = 0;
+  /** False once a reading waited in vain for the rows of errors alone: the log does not have them. */
+  #hasErrors = true;
   /** Calls so far. */
   #begun = 0;
   #change = Promise.withResolvers<void>();
@@ -106,6 +108,7 @@ export class MeteredCalls {
 
   /** Stops waiting for the rows of these calls, until `expectRows` looks for them again. */
   giveUp(calls: readonly MeteredCall[]): void {
+    if (this.mayLackRows(calls) && !this.lackRows(calls)) this.#hasErrors = false;
     for (const call of calls) {
       if (call.inFlight > 0) continue;
       call.isGivenUp = true;
@@ -116,6 +119,13 @@ export class MeteredCalls {
   /** True when the log must still show a row for one of these. */
   lackRows(calls: readonly MeteredCall[]): boolean {
     return calls.some((call) => call.due > 0 && this.#calls.has(call.id));
+  }
+
+  /** True when the log may still show a row for one of these. */
+  mayLackRows(calls: readonly MeteredCall[]): boolean {
+    return (
+      this.lackRows(calls) || (this.#hasErrors && calls.some((call) => call.refused > 0 && this.#calls.has(call.id)))
+    );
   }
 
   /** Makes the next reading look for calls that were given up too; false if none may have a row that was not read. */
@@ -155,7 +165,8 @@ export class MeteredCalls {
     for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
       // Another attempt may have begun meanwhile.
-      const shown = cost && call.attempts === attempts ? shownCost(call, cost, isLast) : undefined;
+      const shown =
+        cost && call.attempts === attempts ? shownCost(call, cost, { isLast, hasErrors: this.#hasErrors }) : undefined;
       if (!shown) continue;
       const { points, isComplete, lacksRow } = shown;
       const counted = countedPoints(call);
@@ -261,6 +272,7 @@ export class MeteredCalls {
     call.ended.push(attempt);
     if (outcome.kind === 'unknown') call.lost += 1;
     if (outcome.kind !== 'answered') return attempt;
+    if (isInputRefused(outcome.status)) call.refused += 1;
     if (mayCost(outcome.status)) {
       call.due += 1;
       call.leastRows = Math.max(call.leastRows, call.rowsBefore + 1);

@@ -232,7 +232,7 @@ export class TruePointsMeter implements PointsMeter {
       failures = this.#isUnreadable ? failures + 1 : 0;
       const mayWait = this.#nowMs() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
       if (!this.#isUnreadable) await this.#calls.confirm(!mayWait);
-      if (!this.#calls.lackRows(targets) || !mayWait || signal.aborted) return;
+      if (!this.#calls.mayLackRows(targets) || !mayWait || signal.aborted) return;
       await orAborted(sleep(waitMs, signal), signal);
       if (signal.aborted) return;
     }
