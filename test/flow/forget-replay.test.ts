@@ -87,6 +87,25 @@ it('renews the logged digests of page texts, and drops the changes that only the
   await expectUnchanged(scene);
 });
 
+it('keeps an address that only stands in a name of the entity where others have it', async () => {
+  const site = 'https://shop.example/coats';
+  const person = { ...ADA, name: `Ada Lovelace, ${site}` };
+  const other = { urn: { type: 'fsd_profile', value: 'u2' }, name: 'B', alias: 'b', url: 'https://x.example/b' };
+  const scene = await sceneIn(await open(), {
+    respond: ({ endpoint }) => ({
+      body: endpoint === 'pronet.search.users' ? [person, { ...other, headline: `We run ${site} today.` }] : [],
+    }),
+  });
+  await scene.sync(withSyncs());
+
+  await forgetAda(scene);
+
+  const headlines = () => select(scene.warehouse, 'select headline from sluice.pronet_users');
+  expect(await headlines()).toEqual([{ headline: `We run ${site} today.` }]);
+  await expectUnchanged(scene);
+  expect(await tracesOf(scene.warehouse, ['Ada Lovelace'])).toEqual([]);
+});
+
 it('removes pages whose content options contain a name, and no other, and later plans leave them out', async () => {
   const config = withSyncs(
     pages('plain', 'extract_contacts: true'),

@@ -229,9 +229,11 @@ export function searchFor(
 /** A display name of one word is a first name or an ordinary word; a name of several words identifies a person. */
 const identifies = (field: string, text: string): boolean => field !== 'name' || /\S\s+\S/.test(text);
 
-/** The text with its first word; an address also without its scheme. */
+const SCHEME = /^\s*[a-z][a-z\d+.-]*:\/\//i;
+
+/** The text with its first word; an address also without its scheme. An address inside a name belongs to others too. */
 function tracedAs(text: string): (readonly [string, string])[] {
-  const written = [text, ...(text.includes('://') ? [text.slice(text.indexOf('://') + '://'.length)] : [])];
+  const written = [...new Set([text, text.replace(SCHEME, '')])];
   return written.flatMap((it) => {
     const found = traceOf(it);
     return found ? [[found.trace, found.first] as const] : [];
