@@ -106,6 +106,25 @@ it('keeps an address that only stands in a name of the entity where others have 
   expect(await tracesOf(scene.warehouse, ['Ada Lovelace'])).toEqual([]);
 });
 
+it('drops logged changes of texts that only the name made', async () => {
+  const texts = ['Knows Ada Lovelace.', 'Knows ada-lovelace.', 'Knows ada-lovelace well.'];
+  const other = { urn: { type: 'fsd_profile', value: 'u2' }, name: 'B', alias: 'b', url: 'https://x.example/b' };
+  let headline = texts[0];
+  const scene = await sceneIn(await open(), {
+    respond: ({ endpoint }) => ({ body: endpoint === 'pronet.search.users' ? [ADA, { ...other, headline }] : [] }),
+  });
+  for (headline of texts) {
+    expect((await scene.sync(withSyncs())).exitCode).toBe(0);
+    scene.clock.advance(DAY_MS);
+  }
+
+  await forgetAda(scene);
+
+  const lines = await select<{ to: string }>(scene.warehouse, 'select to_value as to from sluice.pronet_user_changes');
+  expect(lines).toEqual([{ to: expect.stringMatching(/^Knows sluice-forgotten:\w+ well\.$/) }]);
+  await expectUnchanged(scene);
+});
+
 it('removes pages whose content options contain a name, and no other, and later plans leave them out', async () => {
   const config = withSyncs(
     pages('plain', 'extract_contacts: true'),

@@ -18,6 +18,7 @@ import { eraseFromUndeclared } from './undeclared.ts';
 import { eraseFromPresence } from './presence.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type TouchedRows } from './tables.ts';
+import { dropUnchanged } from './unchanged.ts';
 import {
   noteRows,
   openNameRegister,
@@ -101,6 +102,7 @@ export async function eraseIn(
   await renameQuestions(db, warehouse.schema, keys);
   await abandonMentions(ops, search, at);
   await sweep(db, warehouse, search, touched);
+  await dropUnchanged(db, warehouse.schema, touched);
   await eraseFromDrift(ops, search, touched);
   await eraseFromJobs(db, warehouse, search, touched);
   for (const table of rootTables) {

@@ -27,8 +27,7 @@ export function noteRewritten(renewed: RenewedDigests, { endpoint, body }: Store
 }
 
 /**
- * Replaces the noted digests in the change logs, and deletes the lines of changes that only the entity made. A rebuild
- * writes the same lines. The digest of a text whose answer was pruned stays.
+ * Replaces the noted digests in the change logs, so that a rebuild writes the same lines. The digest of a text whose answer was pruned stays.
  */
 export async function renewDigests(
   db: QueryExecutorProvider,
@@ -52,7 +51,6 @@ export async function renewDigests(
         to_value = coalesce((select is_now from renewed where was = c.to_value), c.to_value)
       where ${isDigest} and exists (select from renewed where was in (c.from_value, c.to_value))`;
     await executeNoted(db, touched, changes.name, write);
-    await sql`delete from ${log} where ${isDigest} and from_value is not distinct from to_value`.execute(db);
   }
 }
 

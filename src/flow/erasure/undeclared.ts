@@ -10,7 +10,7 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import type { ListElement } from '../../service/model.ts';
 import { type Forgotten, isTombstone } from '../../service/names/forgotten.ts';
-import { anyBigint, anyText, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { anyBigint, arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { jsonColumnsOf, longestPlainPart } from './sweep.ts';
@@ -44,10 +44,8 @@ export async function eraseFromUndeclared(
   search: ErasureSearch,
   touched: TouchedRows,
 ): Promise<void> {
-  for (const root of rootTables) {
+  for (const root of rootTables)
     for (const place of placesOf(root, search.forgotten)) await eraseFrom(db, schema, place, search, touched);
-    for (const table of [root, ...root.children]) await dropUnchanged(db, schema, table, touched);
-  }
 }
 
 function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] {
@@ -84,21 +82,6 @@ function placesOf(root: RootTable, forgotten: Forgotten): readonly JsonColumn[] 
       placesIn(list, list.element, list.element.of === 'object' && list.element.observation !== undefined),
     ),
   ];
-}
-
-/** Deletes the logged changes that are none without the entity. */
-async function dropUnchanged(
-  db: QueryExecutorProvider,
-  schema: string,
-  table: RootTable | ChildTable,
-  touched: TouchedRows,
-): Promise<void> {
-  if (!table.changes) return;
-  const { name } = table.changes;
-  const unchanged = sql`
-    delete from ${sql.id(schema, name)}
-    where attribute = ${anyText(jsonColumnsOf(table))} and from_value is not distinct from to_value`;
-  await executeNoted(db, touched, name, unchanged);
 }
 
 async function eraseFrom(
