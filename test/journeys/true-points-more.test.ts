@@ -206,6 +206,17 @@ describe('points', () => {
     expect(service.clock.now().getTime() - startedAt).toBeLessThan(60_000);
   });
 
+  it.each([
+    { name: 'before the first call', isDown: (nth: number) => nth <= 4 },
+    { name: 'after the first call', isDown: (nth: number) => nth > 1 && nth <= 5 },
+  ])('hold a limit if the log cannot be read $name, and can be read later', async ({ isDown }) => {
+    const service = await pricedService({ price: TEN, logStatus: (nth) => (isDown(nth) ? 500 : 200) });
+    const { summary } = await spend(service, await open(), { budget: '{ per_run: 40 }', inputs: 60, inFlight: 1 });
+    expect(only(summary)).toMatchObject({ exitCode: 6 });
+    // What the calls cost that were sent before the log could be read: a tenth of the limit at the guessed price, and one call.
+    expect(service.spent()).toBeLessThanOrEqual(50);
+  });
+
   it('of refused attempts do not use up a limit while the service is down', async () => {
     const service = await pricedService({ price: () => 0, status: () => 503, logStatus: () => 503 });
     const syncs =

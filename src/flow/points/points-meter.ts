@@ -56,6 +56,8 @@ export class TruePointsMeter implements PointsMeter {
   /** False if the log did not confirm the calls in the last wait. Then the next reading waits for a shorter time. */
   #isPatient = true;
   #isUnreadable = false;
+  /** The service refused the last read, so another one soon would fail too. */
+  #isRefused = false;
   #isUnconfirmed = false;
   #beginning: Promise<void> | undefined;
   #verifying: Promise<boolean> | undefined;
@@ -112,9 +114,9 @@ export class TruePointsMeter implements PointsMeter {
     if (points > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS) return 'reading';
     if (this.#isProbing()) {
       if (calls.inFlight() > 0) return 'end';
-      return points > 0 && !this.#isUnreadable ? 'reading' : undefined;
+      return points > 0 && !this.#isRefused ? 'reading' : undefined;
     }
-    if (points === 0 || points < this.#threshold || this.#isUnreadable) return undefined;
+    if (points === 0 || points < this.#threshold || this.#isRefused) return undefined;
     // The limit may be exceeded by as many calls as may be in flight.
     if (calls.waitingCount() + calls.inFlight() < this.#it.inFlight) return undefined;
     return calls.inFlight() > 0 ? 'end' : 'reading';
@@ -133,7 +135,7 @@ export class TruePointsMeter implements PointsMeter {
       for (let [failures, waitMs] = [1, FIRST_WAIT_MS]; !signal.aborted; failures += 1, waitMs *= 2) {
         const { outcome, points } = await logReader.begin(balance !== undefined, signal);
         await budget.add(points);
-        this.#isUnreadable = outcome !== 'read';
+        this.#noteOutcome(outcome);
         if (!this.#isUnreadable || outcome === 'refused' || failures >= MOST_FAILURES) break;
         await sleep(waitMs, signal);
       }
@@ -228,7 +230,7 @@ export class TruePointsMeter implements PointsMeter {
     let failures = 0;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
       const outcome = await this.#read(waitMs === FIRST_WAIT_MS, signal);
-      this.#isUnreadable = outcome !== 'read';
+      this.#noteOutcome(outcome);
       failures = this.#isUnreadable ? failures + 1 : 0;
       const mayWait = this.#nowMs() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
       if (!this.#isUnreadable) await this.#calls.confirm(!mayWait);
@@ -245,6 +247,11 @@ export class TruePointsMeter implements PointsMeter {
     const { outcome, points } = await logReader.read(fromMs, pages, signal);
     await budget.add(points);
     return outcome;
+  }
+
+  #noteOutcome(outcome: 'read' | 'failed' | 'refused'): void {
+    this.#isUnreadable = outcome !== 'read';
+    this.#isRefused = outcome === 'refused';
   }
 
   /** Computes from the remainder of the tightest limit when the log must be read again. */
