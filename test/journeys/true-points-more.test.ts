@@ -190,6 +190,18 @@ describe('points', () => {
     },
   );
 
+  it('of inputs that the service refuses hold a limit after a time in which the log could not be read', async () => {
+    const logStatus = (nth: number): number => (nth > 1 && nth <= 5 ? 500 : 200);
+    const service = tickingFrom(
+      await pricedService({ price: () => 6, status: () => 404, appearsAfterMs: 4000, logStatus }),
+    );
+
+    await spend(service, await open(), { budget: '{ per_run: 60 }', inputs: 100, inFlight: 1 });
+
+    // A tenth of the limit was sent at the guess.
+    expect(service.spent()).toBeLessThanOrEqual(60 + 6 * 6);
+  });
+
   it('of inputs that the service refuses are waited for once if the log has no rows of errors', async () => {
     const service = tickingFrom(
       await pricedService({

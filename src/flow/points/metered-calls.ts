@@ -106,9 +106,9 @@ export class MeteredCalls {
     return { fromMs, calls: this.#begun - place };
   }
 
-  /** Stops waiting for the rows of these calls, until `expectRows` looks for them again. */
-  giveUp(calls: readonly MeteredCall[]): void {
-    if (this.mayLackRows(calls) && !this.lackRows(calls)) this.#hasErrors = false;
+  /** Stops waiting for the rows of these calls, which the log does not show, until `expectRows` looks for them again. */
+  giveUp(calls: readonly MeteredCall[], { hasWaited }: { readonly hasWaited: boolean }): void {
+    if (hasWaited && this.mayLackRows(calls) && !this.lackRows(calls)) this.#hasErrors = false;
     for (const call of calls) {
       if (call.inFlight > 0) continue;
       call.isGivenUp = true;

@@ -208,7 +208,7 @@ export class TruePointsMeter implements PointsMeter {
     await this.#readUntilConfirmed(targets, signal);
     if (!signal.aborted) {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
-      this.#calls.giveUp(targets);
+      this.#calls.giveUp(targets, { hasWaited: this.#isPatient && !this.#isUnreadable });
       // An outage must not use up the limits: the run ends because of the service.
       await this.#calls.releaseRefused();
       this.#isPatient = !this.#isUnconfirmed;
