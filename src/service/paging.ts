@@ -2,7 +2,7 @@
  * How answers lead to further requests. Each strategy is a pure function from the steps so far to the next requests:
  * none, the next page, or the parts of a request whose answer was full.
  */
-import { DAY_MS } from '../day.ts';
+import { addDays, DAY_MS } from '../day.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Evidence, WindowFields } from './window/evidence.ts';
 import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
@@ -72,6 +72,12 @@ export function dayIn(timeZone: string, instant: Date): string {
     new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   dayFormats.set(timeZone, format);
   return format.format(instant);
+}
+
+/** The newest day up to this one that has ended in a time zone. */
+export function lastEndedDay(timeZone: string, last: string, now: Date): string {
+  const yesterday = addDays(dayIn(timeZone, now), -1);
+  return last < yesterday ? last : yesterday;
 }
 
 /** The instant at which a day, YYYY-MM-DD, ends in a time zone. */

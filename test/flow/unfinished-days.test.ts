@@ -90,6 +90,23 @@ anyWarehouse('an answer about a day that had not ended', (open) => {
     expect(only(await scene.sync(wholeTo('2026-03-03', 'fourths')))).toMatchObject({ sent: 0, fresh: 1 });
   });
 
+  it('serves on the same day only, also in a window that ends in the future', async () => {
+    const scene = await busyScene(await open());
+    const whole = wholeTo('2026-03-30');
+    for (let run = 0; run < 4; run += 1) {
+      expect(only(await scene.sync(whole))).toMatchObject({ exitCode: 0, sent: 1 });
+      scene.clock.advance(HOUR_MS);
+      expect(only(await scene.sync(whole))).toMatchObject({ exitCode: 0, sent: 0 });
+      expect(only(await scene.sync(whole.replace('filings:', 'others:')))).toMatchObject({ sent: 0, fresh: 1 });
+      scene.clock.advance(DAY_MS - HOUR_MS);
+    }
+    expect(await perDay(scene)).toEqual([16, 16, 16, 16, 16, 8]);
+    const later = whole.replace('2026-03-01', '2026-03-20').replace('filings:', 'later:');
+    expect(only(await scene.sync(later))).toMatchObject({ exitCode: 0, sent: 1 });
+    scene.clock.advance(DAY_MS);
+    expect(only(await scene.sync(later))).toMatchObject({ exitCode: 0, sent: 0 });
+  });
+
   it('does not serve if the day ended while the service answered', async () => {
     const scene = await busyScene(await open());
     // Ten minutes before midnight in New York.

@@ -17,7 +17,7 @@ import type { MaxAgeOf } from './max-age.ts';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import { dayIn, endOfDayIn } from '../../service/paging.ts';
+import { endOfDayIn, lastEndedDay } from '../../service/paging.ts';
 import { onCalendar } from '../../day.ts';
 import { normalizedName, requestedName } from '../../service/names/entity-name.ts';
 import { requestKeyOf } from '../../service/request-key.ts';
@@ -153,14 +153,16 @@ export function freshWithin(
 }
 
 /**
- * The times of answers that serve a request. Once its last day has ended, an answer that was requested before serves no
+ * The times of answers that serve a request. Once one of its days has ended, an answer that was requested before serves no
  * longer, because the day could still get more items.
  */
 function serving({ paging: { days } }: Endpoint, request: RequestBody, age: AnswerAge, now: Date): ReceiptRange {
-  const last = days && request[days.to];
   const within = receivedWithin(age, now);
-  if (!days || typeof last !== 'string' || !onCalendar(last) || last >= dayIn(days.timeZone, now)) return within;
-  return { ...within, sentSince: endOfDayIn(days.timeZone, last) };
+  const [first, last] = days ? [request[days.from], request[days.to]] : [];
+  if (!days || typeof last !== 'string' || !onCalendar(last)) return within;
+  const ended = lastEndedDay(days.timeZone, last, now);
+  if (typeof first === 'string' && first > ended) return within;
+  return { ...within, sentSince: endOfDayIn(days.timeZone, ended) };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import { type Days, dayIn } from '../../service/paging.ts';
+import { type Days, lastEndedDay } from '../../service/paging.ts';
 import { type AnswerAge, receivedWithin } from '../../ledger/fresh-answers.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 
@@ -57,7 +57,7 @@ export const reachedDay = ({ reached, lastCompleteDay }: WindowWatermark): strin
 
 /**
  * True if the window needs no request except for unread slices: it was requested up to its end within `max_age`, and
- * after its last day had ended, if that day has ended now.
+ * after each of its days that has ended now.
  */
 export function isCovered(
   { endpoint, window }: Pick<SyncDefinition, 'endpoint' | 'window'>,
@@ -67,11 +67,12 @@ export function isCovered(
 ): boolean {
   const to = window === undefined || window.to === 'today' ? today : window.to;
   const { days } = endpoint.paging;
+  const ended = days && lastEndedDay(days.timeZone, to, now);
   return (
     age !== undefined &&
     watermark.to >= to &&
     receivedWithin(age, now).since.getTime() <= Date.parse(watermark.asOf) &&
-    (!days || to >= dayIn(days.timeZone, now) || reachedDay(watermark) >= to)
+    (ended === undefined || watermark.from > ended || reachedDay(watermark) >= ended)
   );
 }
 
