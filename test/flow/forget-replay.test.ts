@@ -181,6 +181,27 @@ it('keeps the schools of a person who was requested with words that begin with a
   ]);
 });
 
+it('keeps a count with the digits of a name, however large it is', async () => {
+  const follower = '9007199254740993';
+  const scene = await sceneIn(await open(), {
+    respond: ({ body }) => ({
+      body:
+        (body as { readonly user: string }).user === 'a'
+          ? JSON.stringify([{ id: '1', alias: follower, name: 'Ada Lovelace' }])
+          : `[{"id":"2","alias":"b","follower_count":${follower},"following_count":"${follower}","created_at":"2026-01-01T00:00:00Z"}]`,
+    }),
+  });
+  const config = withSyncs('users: { endpoint: photoshare.user, for_each: { user: [a, b] } }');
+  expect((await scene.sync(config, { names: ['users'] })).exitCode).toBe(0);
+
+  await forgetIn(scene, 'photoshare_users', ['1']);
+
+  const counts =
+    "select follower_count::text as followers, following_count::text as follows from sluice.photoshare_users where id = '2'";
+  expect(await select(scene.warehouse, counts)).toEqual([{ followers: follower, follows: follower }]);
+  await expectUnchanged(scene);
+});
+
 it('keeps a page whose metadata is about the entity, with a tombstone as in its answer', async () => {
   const page = { ...PAGE, metadata: { url: NAMED.url, lang: 'en' }, links: ['https://x.example'] };
   const scene = await sceneIn(await open(), { respond: respondWith({ 'webparser.parse': [page] }) });

@@ -2,6 +2,7 @@
 import type { KeyedRequest } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import {
+  type Kind,
   type ListElement,
   type Field,
   type Fields,
@@ -16,6 +17,7 @@ import { asksForForgotten } from './redact-request.ts';
 import { isUrnOfForgotten } from './forgotten-urn.ts';
 import { NAME_FIELDS, PERMANENT_FIELDS } from './identifying-fields.ts';
 import { type Cleaning, cleaned, cleanedEntry, cleanText, isOwnName, mapped, mappedFields } from './clean.ts';
+import { coerceCell, coerceEpoch } from '../coerce.ts';
 import { observedResource } from '../observe-entity.ts';
 import { isObject, type JsonObject, numberText } from '../scope.ts';
 
@@ -65,6 +67,16 @@ const redactValue = (value: unknown, redaction: ResourceRedaction): unknown => c
 /** The value of a column without the entity. A count may have the same digits as an id. */
 export const redactScalar = (value: unknown, redaction: ResourceRedaction): unknown =>
   typeof value === 'number' ? value : redactValue(value, redaction);
+
+/** The value of a declared column without the entity. What loads as a number stays, also with more digits than a double has. */
+function redactCell(kind: Kind, value: unknown, redaction: ResourceRedaction): unknown {
+  if (kind === 'json') return redactScalar(value, redaction);
+  const isNumber =
+    kind === 'epoch'
+      ? coerceEpoch(value) !== undefined
+      : (kind === 'integer' || kind === 'number') && coerceCell(kind, value) !== undefined;
+  return isNumber ? value : redactText(value, redaction);
+}
 
 /** The value of a text column without the entity. A short or shared name stays, as it does in the column. */
 const redactText = (value: unknown, redaction: ResourceRedaction): unknown =>
@@ -136,7 +148,7 @@ export function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
   switch (field.shape) {
     case 'scalar':
     case 'given':
-      return field.kind === 'json' ? redactScalar(value, walk) : redactText(value, walk);
+      return redactCell(field.kind, value, walk);
     case 'object':
       if (!isObject(value)) return redactValue(value, walk);
       return isObservedForgotten(field.observation, value, walk)
