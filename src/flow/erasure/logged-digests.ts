@@ -27,7 +27,8 @@ export function noteRewritten(renewed: RenewedDigests, { endpoint, body }: Store
 }
 
 /**
- * Replaces the noted digests in the change logs, so that a rebuild writes the same lines. The digest of a text whose answer was pruned stays.
+ * Replaces the noted digests in the change logs, so that a rebuild writes the same lines. The digest of a text whose answer
+ * was pruned stays.
  */
 export async function renewDigests(
   db: QueryExecutorProvider,
