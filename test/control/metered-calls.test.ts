@@ -174,3 +174,22 @@ it('a correction releases points where they count: those of the first attempt fi
   expect(request.corrections).toEqual([-5, -7]);
   expect(request.counted()).toBe(3);
 });
+
+describe('a request that the service refuses', () => {
+  it.each([
+    { status: 404, mayLack: true },
+    { status: 415, mayLack: true },
+    { status: 422, mayLack: true },
+    { status: 429, mayLack: false },
+    { status: 503, mayLack: false },
+  ])('may have a row that appears later: $status, $mayLack', async ({ status, mayLack }) => {
+    const { calls, attempt, log } = requestUnderLimit();
+    (await attempt(1, { ...ANSWERED, status }))(0);
+    expect(calls.lackRows(calls.waiting())).toBe(false);
+    expect(calls.mayLackRows(calls.waiting())).toBe(mayLack);
+
+    log(6, 1);
+    await calls.confirm(false);
+    expect(calls.mayLackRows(calls.waiting())).toBe(false);
+  });
+});

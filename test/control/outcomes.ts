@@ -2,7 +2,7 @@
 import type { Outcome } from '../../src/extract/outcome.ts';
 
 /** An empty answer without headers. */
-export const ANSWERED: Outcome = {
+export const ANSWERED: Extract<Outcome, { kind: 'answered' }> = {
   kind: 'answered',
   status: 200,
   headers: {},
