@@ -1,8 +1,8 @@
 /** Outcomes of calls. */
-import type { Outcome } from '../../src/extract/outcome.ts';
+import type { AnsweredOutcome } from '../../src/extract/outcome.ts';
 
 /** An empty answer without headers. */
-export const ANSWERED: Extract<Outcome, { kind: 'answered' }> = {
+export const ANSWERED: AnsweredOutcome = {
   kind: 'answered',
   status: 200,
   headers: {},
