@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openStatistics } from '../../src/flow/run/analyze-tables.ts';
-import { analyzeAll, outdatedTables } from '../../src/warehouse/connect/analyze.ts';
+import { removeDeletedValues, outdatedTables } from '../../src/warehouse/connect/analyze.ts';
 import type { Notice } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses, SCHEMA } from '../support/warehouse.ts';
@@ -84,7 +84,7 @@ describe('values of deleted rows', () => {
     expect((await frequentNames(warehouse)).rows).toHaveLength(1);
     await deleteFilings(warehouse);
 
-    await analyzeAll(warehouse);
+    await removeDeletedValues(warehouse);
 
     expect((await frequentNames(warehouse)).rows).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe('values of deleted rows', () => {
     const { cleaning } = await warehouse.db.transaction().execute(async (tx) => {
       await sql`analyze ${sql.id(SCHEMA, 'sec_filings')}`.execute(tx);
       await deleteFilings(warehouse);
-      const started = { cleaning: analyzeAll(warehouse), hasEnded: false };
+      const started = { cleaning: removeDeletedValues(warehouse), hasEnded: false };
       void started.cleaning.then(() => (started.hasEnded = true));
       while (!started.hasEnded) {
         const { rows } = await sql`select 1 from pg_locks where not granted`.execute(tx);

@@ -18,7 +18,7 @@ import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts
 import type { Spool } from '../../recovery/spool/files.ts';
 import { type AllSpools, allSpools } from '../../recovery/spool/find-spools.ts';
 import type { SpoolPlace } from '../../ledger/runs.ts';
-import { analyzeAll } from '../../warehouse/connect/analyze.ts';
+import { removeDeletedValues } from '../../warehouse/connect/analyze.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
@@ -103,7 +103,7 @@ export async function forget(
     for (const spool of spools) spooled += await eraseFromSpool(ops, spool, erasure);
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
     const found = spooled > 0 || hasTraces(counts);
-    if (!options.dryRun && (found || wasForgotten)) await analyzeAll(warehouse, signal);
+    if (!options.dryRun && (found || wasForgotten)) await removeDeletedValues(warehouse, signal);
     return {
       exitCode: found || wasForgotten ? EXIT.complete : EXIT.usage,
       dryRun: options.dryRun,

@@ -32,7 +32,7 @@ export interface MeteredCall {
   /** Attempts with lost answers that may have a row in the log. */
   lost: number;
   /** Attempts whose input the service refused: they have a row if the log has rows of errors. */
-  refused: number;
+  inputErrors: number;
   /** The log confirms nothing with fewer rows. Rows from before an attempt are not its row. */
   leastRows: number;
   /** A row without a charge may get its cost later. */
@@ -54,7 +54,7 @@ export const newCall = ({ before, ...call }: Pick<MeteredCall, 'id' | 'sentMs' |
   inFlight: 0,
   due: 0,
   lost: 0,
-  refused: 0,
+  inputErrors: 0,
   leastRows: before.rows + 1,
   mayCostLater: false,
   attempts: 0,
@@ -88,11 +88,11 @@ export function shownCost(
   { isLast, hasErrors }: { readonly isLast: boolean; readonly hasErrors: boolean },
 ): ShownCost | undefined {
   if (charged === undefined) return undefined;
-  const { before, due, lost, refused, leastRows, mayCostLater } = call;
+  const { before, due, lost, inputErrors, leastRows, mayCostLater } = call;
   const counted = countedPoints(call);
   const points = charged - before.points;
   const lacksRow = rows < leastRows;
-  const isComplete = !lacksRow && rows >= before.rows + due + lost + (hasErrors ? refused : 0);
+  const isComplete = !lacksRow && rows >= before.rows + due + lost + (hasErrors ? inputErrors : 0);
   if (!isLast && (!isComplete || (points === 0 && counted > 0 && mayCostLater))) return undefined;
   // The rows may be those of lost attempts, so they release nothing.
   return { points: isComplete ? points : Math.max(points, counted), isComplete, lacksRow };

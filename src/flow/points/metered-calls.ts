@@ -16,7 +16,7 @@ import {
 } from './metered-call.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 import { ROWS_BEYOND_CALLS } from '../run/read-request-log.ts';
-import { isInputRefused, mayCost, type Reserved, type Ticket } from './ticket.ts';
+import { isInputError, mayCost, type Reserved, type Ticket } from './ticket.ts';
 
 export interface MeteredCallsOptions {
   readonly budget: Pick<MeteredBudget, 'balance'>;
@@ -124,7 +124,8 @@ export class MeteredCalls {
   /** True when the log may still show a row for one of these. */
   mayLackRows(calls: readonly MeteredCall[]): boolean {
     return (
-      this.lackRows(calls) || (this.#hasErrors && calls.some((call) => call.refused > 0 && this.#calls.has(call.id)))
+      this.lackRows(calls) ||
+      (this.#hasErrors && calls.some((call) => call.inputErrors > 0 && this.#calls.has(call.id)))
     );
   }
 
@@ -272,7 +273,7 @@ export class MeteredCalls {
     call.ended.push(attempt);
     if (outcome.kind === 'unknown') call.lost += 1;
     if (outcome.kind !== 'answered') return attempt;
-    if (isInputRefused(outcome.status)) call.refused += 1;
+    if (isInputError(outcome.status)) call.inputErrors += 1;
     if (mayCost(outcome.status)) {
       call.due += 1;
       call.leastRows = Math.max(call.leastRows, call.rowsBefore + 1);

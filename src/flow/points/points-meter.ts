@@ -57,7 +57,7 @@ export class TruePointsMeter implements PointsMeter {
   #isPatient = true;
   #isUnreadable = false;
   /** The service refused the last read, so another one soon would fail too. */
-  #isRefused = false;
+  #isReadingRefused = false;
   #isUnconfirmed = false;
   #beginning: Promise<void> | undefined;
   #verifying: Promise<boolean> | undefined;
@@ -114,9 +114,9 @@ export class TruePointsMeter implements PointsMeter {
     if (points > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS) return 'reading';
     if (this.#isProbing()) {
       if (calls.inFlight() > 0) return 'end';
-      return points > 0 && !this.#isRefused ? 'reading' : undefined;
+      return points > 0 && !this.#isReadingRefused ? 'reading' : undefined;
     }
-    if (points === 0 || points < this.#threshold || this.#isRefused) return undefined;
+    if (points === 0 || points < this.#threshold || this.#isReadingRefused) return undefined;
     // The limit may be exceeded by as many calls as may be in flight.
     if (calls.waitingCount() + calls.inFlight() < this.#it.inFlight) return undefined;
     return calls.inFlight() > 0 ? 'end' : 'reading';
@@ -251,7 +251,7 @@ export class TruePointsMeter implements PointsMeter {
 
   #noteOutcome(outcome: 'read' | 'failed' | 'refused'): void {
     this.#isUnreadable = outcome !== 'read';
-    this.#isRefused = outcome === 'refused';
+    this.#isReadingRefused = outcome === 'refused';
   }
 
   /** Computes from the remainder of the tightest limit when the log must be read again. */

@@ -54,7 +54,7 @@ export const UNMETERED: Ticket = {
 export const mayCost = (status: number): boolean => status < 300 || status === 412;
 
 /** Assumed: an input that the service refuses can be charged, and has a row in the log if the log has rows of errors. */
-export const isInputRefused = (status: number): boolean =>
+export const isInputError = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 412 && status !== 429;
 
 /** The balance in the header of an answer; negative if the account is overdrawn. */

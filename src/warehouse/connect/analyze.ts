@@ -1,5 +1,6 @@
 /** Updates planner statistics, and reclaims dead rows where the database has no autovacuum. */
 import { sql } from 'kysely';
+import { serverVersion } from '../sql/server-version.ts';
 import type { Warehouse } from './connect.ts';
 import { runLong } from './long-work.ts';
 
@@ -71,7 +72,7 @@ export async function analyzeTables(
  * Removes the values of deleted rows from the statistics, which hold frequent values. Tables that another session
  * analyzes at this moment are included. Before Postgres 18, a table without rows keeps its statistics.
  */
-export async function analyzeAll(warehouse: Target, signal?: AbortSignal): Promise<void> {
+export async function removeDeletedValues(warehouse: Target, signal?: AbortSignal): Promise<void> {
   const { schema, ops, db } = warehouse;
   const { rows } = await sql<TableRef>`
     select distinct case when schema = ${schema} then 'analyst' else 'operations' end as area, "table"
@@ -84,9 +85,7 @@ export async function analyzeAll(warehouse: Target, signal?: AbortSignal): Promi
         and l.database = (select oid from pg_database where datname = current_database())
     ) t (schema, "table") where schema in (${schema}, ${ops})`.execute(db);
   await analyzeTables(warehouse, rows, signal);
-  const { rows: servers } = await sql<{ version: number }>`
-    select current_setting('server_version_num')::int as version`.execute(db);
-  if ((servers[0]?.version ?? 0) < CAN_CLEAR_STATISTICS) return;
+  if ((await serverVersion(db)) < CLEARS_STATISTICS_FROM) return;
   await sql`
     select pg_clear_attribute_stats(s.schemaname::text, s.tablename::text, s.attname::text, s.inherited)
     from pg_stats s join pg_namespace n on n.nspname = s.schemaname
@@ -94,5 +93,5 @@ export async function analyzeAll(warehouse: Target, signal?: AbortSignal): Promi
     where n.nspname in (${schema}, ${ops}) and c.reltuples = 0`.execute(db);
 }
 
-/** Postgres 18 has a function for it. */
-const CAN_CLEAR_STATISTICS = 180_000;
+/** The Postgres version from which on a function removes the statistics of a column. */
+const CLEARS_STATISTICS_FROM = 18;

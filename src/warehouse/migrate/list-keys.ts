@@ -9,10 +9,11 @@ import { foreignKeysOf } from '../schema/ddl.ts';
 import type { ChildTable, RootTable } from '../schema/table-types.ts';
 import { rootTables } from '../schema/tables.ts';
 import { literal, objectName, sameKey } from '../sql/identifiers.ts';
+import { serverVersion } from '../sql/server-version.ts';
 import type { SchemaFinding } from './finding.ts';
 
 /** The first version of Postgres that has foreign keys without enforcement. */
-const NOT_ENFORCED_FROM = 180_000;
+const NOT_ENFORCED_FROM = 18;
 const FUNCTION = 'delete_list_rows';
 
 interface ListKey {
@@ -83,9 +84,7 @@ interface LiveKey {
 
 /** The keys of the existing list tables by name; empty before Postgres 18, where all are enforced. */
 async function readListKeys(db: QueryExecutorProvider, { schema }: SchemaNames): Promise<ReadonlyMap<string, LiveKey>> {
-  const version = await sql<{ number: number }>`
-    select current_setting('server_version_num')::int as number`.execute(db);
-  if ((version.rows[0]?.number ?? 0) < NOT_ENFORCED_FROM) return new Map();
+  if ((await serverVersion(db)) < NOT_ENFORCED_FROM) return new Map();
   const { rows } = await sql<LiveKey>`
     select k.conname as name, k.conenforced as "isEnforced",
       array(select t.tgname::text from pg_trigger t where t.tgrelid = k.confrelid and not t.tgisinternal and t.tgenabled <> 'D') as triggers
