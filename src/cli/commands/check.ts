@@ -1,4 +1,6 @@
 /** `sluice check`: checks at no cost that config, inputs, token, warehouse and schema are ready for a run. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -12,6 +14,7 @@ import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { requireToken, requireUsable, readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, paint } from '../terminal/print.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { show } from '../terminal/show.ts';
 import { withRetryable } from '../exit-codes.ts';
 
@@ -92,6 +95,7 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
       const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
       const status = await migrationStatus(warehouse);
+      if (warehouse.kind === 'postgres' && status.state === 'empty') warnings.push(...embeddedBeside(config));
       const schema = await checkThat('schema', () => compareSchema(warehouse, status));
       checks.push(schema, ...(await checkStatementsOf(warehouse, config, status.state)));
       if (schema.ok && status.state === 'current') checks.push(...(await checkRows(warehouse)));
@@ -99,6 +103,15 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
   } catch (error) {
     checks.push(failed('warehouse', error));
   }
+}
+
+/** A warning if the embedded warehouse that `init` and a config without `warehouse` name holds what this one would buy. */
+function embeddedBeside({ file }: Config): string[] {
+  const folder = join(dirname(file), '.sluice');
+  if (!existsSync(join(folder, 'data'))) return [];
+  return [
+    `the warehouse is empty, and ${folder} has an embedded one; sluice migrate --from ${shellWord(folder)} copies it, so that nothing is bought again`,
+  ];
 }
 
 const SUPERUSER =

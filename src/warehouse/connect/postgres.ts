@@ -15,7 +15,7 @@ import { cancelStatement } from './cancel.ts';
 import { PooledDialect } from './dialect.ts';
 import { beginWriting, TRANSACTION_TIMEOUT } from './idle-limit.ts';
 import { PLANNED_ONCE } from '../sql/compile-once.ts';
-import { copy, isCopy } from '../sql/copy.ts';
+import { copy, type CopySource, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
 import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
 import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
@@ -201,8 +201,7 @@ const clientOf = (connectWithinMs: number, plans: Plans, startup: Settings): typ
 
     override query(...[text, values, ...others]: unknown[]): never {
       const query = super.query.bind(this) as (...parameters: unknown[]) => never;
-      if (typeof text === 'string' && isCopy(text))
-        return copy({ query }, text, (values as [string | Iterable<string>])[0]) as never;
+      if (typeof text === 'string' && isCopy(text)) return copy({ query }, text, (values as [CopySource])[0]) as never;
       const isNamed = plans.areKept && typeof text === 'string' && text.endsWith(PLANNED_ONCE);
       return isNamed ? query({ name: nameOf(text), text, values }, ...others) : query(text, values, ...others);
     }

@@ -56,13 +56,16 @@ function textOf(cell: Cell): string {
   return SPECIAL.test(cell) ? cell.replace(EACH_SPECIAL, (char) => ESCAPED[char] ?? char) : cell;
 }
 
-/** Runs the statement with a text or a lazy sequence of its parts. Returns a result like that of an insert. */
-export async function copy(client: Pick<ClientBase, 'query'>, statement: string, text: string | Iterable<string>) {
+/** The text of a COPY, or a lazy sequence of its parts. An embedded database takes no asynchronous one. */
+export type CopySource = string | Iterable<string> | AsyncIterable<string>;
+
+/** Runs the statement with its text. Returns a result like that of an insert. */
+export async function copy(client: Pick<ClientBase, 'query'>, statement: string, text: CopySource) {
   const stream = client.query(from(statement));
   await pipeline(textParts(text), stream);
   return { command: 'INSERT', rowCount: stream.rowCount, rows: [] };
 }
 
 /** The parts of the text. A plain string gets wrapped, because its iterator would return single characters. */
-export const textParts = (text: string | Iterable<string>): Iterable<string> =>
+export const textParts = <Parts extends object>(text: string | Parts): Parts | readonly string[] =>
   typeof text === 'string' ? [text] : text;

@@ -31,21 +31,29 @@ export type TextSession = <T>(
 const CURSOR = 'sluice_read';
 /** The beginning of the statement that opens the cursor; the streamed statement follows. */
 export const CURSOR_FOR = `declare ${CURSOR} no scroll cursor for `;
-/** Rows per fetch: few, because one row may contain a page of megabytes. */
+/** Most rows per fetch, and their approximate length: one row may contain a page of megabytes. */
 const MOST_ROWS = 100;
+const MOST_LENGTH = 4 * 2 ** 20;
 
 /** Streams results through a cursor of the transaction in which `run` works. */
 export const streamOf = (run: RunText): StreamText =>
   async function* stream(statement, parameters): AsyncGenerator<TextResult, void> {
     await run(CURSOR_FOR + statement, parameters);
     // The first fetch has one row, to get the columns soon. The size of the rows is unknown.
-    for (let count = 1; ; count = MOST_ROWS) {
+    for (let count = 1; ; ) {
       const part = await run(`fetch ${count} from ${CURSOR}`);
       yield part;
       if (part.rows.length < count) break;
+      count = rowsAfter(part);
     }
     await run(`close ${CURSOR}`);
   };
+
+/** How many rows as long as these to fetch next. */
+function rowsAfter({ rows }: TextResult): number {
+  const length = rows.flat().reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
+  return Math.min(MOST_ROWS, Math.max(1, Math.floor((MOST_LENGTH * rows.length) / Math.max(1, length))));
+}
 
 const raw = (text: string): string => text;
 
