@@ -16,7 +16,7 @@ import { runInProcess } from '../cli/in-process.ts';
 import type { Ran } from '../cli/program-run.ts';
 import { SMALL } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const CONFIG = fileURLToPath(new URL('../../configs/quickstart.yaml', import.meta.url));
@@ -118,9 +118,12 @@ describe('an embedded warehouse', () => {
     expect(later).not.toEqual([]);
   });
 
-  it('is copied only into a warehouse on a server that has no runs', async () => {
+  it('is copied only into an empty warehouse on a server', async () => {
     const again = await sluice(database.url, 'migrate', '--from', '.sluice');
-    expect(again).toMatchObject({ code: 2, err: expect.stringContaining('already has runs') });
+    expect(again).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('has rows in sluice_ops.runs, so nothing is copied'),
+    });
     for (const [url, words, because] of [
       [database.url, ['--from', 'nowhere'], `no embedded warehouse in ${join(folder, 'nowhere')}`],
       [`embedded:${join(folder, 'other')}`, ['--from', '.sluice'], 'the warehouse of the config is embedded'],
@@ -145,6 +148,16 @@ describe('an embedded warehouse', () => {
     );
     await expect(copy).rejects.toThrow('stopped');
     expect(Object.values(await contentOf(target.url)).flat()).toEqual([]);
+
+    // What a sync leaves that failed while it planned, and what grants --without-personal writes.
+    await execute(
+      target.url,
+      `insert into sluice_ops.leases values ('sync:people', 'other', 1, now(), now() + '1 day')`,
+    );
+    await execute(target.url, `insert into sluice_ops.masking_keys values (1, 'key')`);
+    const refused = await sluice(target.url, 'migrate', '--from', '.sluice');
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('has rows in sluice_ops.masking_keys') });
+    await execute(target.url, 'delete from sluice_ops.masking_keys');
     expect((await sluice(target.url, 'migrate', '--from', '.sluice')).out).toContain('copied ');
     expect(await contentOf(target.url)).toEqual(await contentOf(embedded()));
     await target.drop();
