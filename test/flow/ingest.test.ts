@@ -295,4 +295,26 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
       isBeside ? 2 : 3,
     );
   });
+
+  it('count as loaded if the caller fails while it hears of them', async () => {
+    const warehouse = await open();
+    const ids = await storedIn(warehouse, 'microblog.user', [[named('1')], [named('2')]]);
+    const heard: string[] = [];
+    const failing = ingestAnswers(warehouse, ids, {
+      ...options,
+      onLoaded: ({ answer }) => {
+        heard.push(answer.id);
+        throw new TypeError('a bug of the caller');
+      },
+    });
+    await expect(failing).rejects.toThrow('a bug of the caller');
+    expect(heard).toEqual([ids[0]?.id]);
+    expect(await select(warehouse, 'select loaded::int, quarantined::int from sluice_ops.answers order by id')).toEqual(
+      [
+        { loaded: 1, quarantined: 0 },
+        { loaded: 1, quarantined: 0 },
+      ],
+    );
+    expect(await select(warehouse, 'select count(*)::int as n from sluice_ops.quarantine')).toEqual([{ n: 0 }]);
+  });
 });

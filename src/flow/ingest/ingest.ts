@@ -147,7 +147,7 @@ const AT_ONCE = 2;
  * Codes of rows that exist already, and of references to rows that do not. Another transaction may have written or deleted
  * such a row at the same moment, and then a second attempt succeeds.
  */
-const OF_OTHER_ROWS: ReadonlySet<string> = new Set([SQL_STATE.foreignKeyViolation, SQL_STATE.uniqueViolation]);
+const CAUSED_BY_OTHER_ROWS: ReadonlySet<string> = new Set([SQL_STATE.foreignKeyViolation, SQL_STATE.uniqueViolation]);
 
 /**
  * Commits a group. If the database refuses it, commits one answer at a time, so that only the faulty one is
@@ -159,16 +159,20 @@ async function commitOrQuarantine(
   options: CommitOptions,
   isRepeated = false,
 ): Promise<readonly IngestResult[]> {
-  const commitWithRetries = async (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> => {
-    const results = await retryTransient(
-      async (failures) => commit(warehouse, failures === 0 ? readings : await reread(warehouse, readings), options),
+  const commitWithRetries = (answers: readonly ParsedAnswer[]): Promise<IngestResult[]> =>
+    retryTransient(
+      async (failures) =>
+        commit(warehouse, failures === 0 ? answers : await withLoadedFlags(warehouse, answers), options),
       options,
     );
+  // Outside of the `try`: an error of the callback says nothing about answers, whose rows are committed.
+  const reported = (results: IngestResult[]): IngestResult[] => {
     for (const result of results) options.onLoaded?.(result);
     return results;
   };
+  let committed: IngestResult[];
   try {
-    return await commitWithRetries(group);
+    committed = await commitWithRetries(group);
   } catch (error) {
     const refusal = refusalOf(error);
     const fault = refusal === undefined && options.purpose.kind !== 'copy' ? faultOf(error, 'loading') : undefined;
@@ -176,18 +180,19 @@ async function commitOrQuarantine(
     if (reason === undefined) throw error;
     const [only, ...others] = group;
     if (only && others.length === 0) {
-      if (!isRepeated && OF_OTHER_ROWS.has(errorCode(error) ?? ''))
+      if (!isRepeated && CAUSED_BY_OTHER_ROWS.has(errorCode(error) ?? ''))
         return commitOrQuarantine(warehouse, group, options, true);
-      return commitWithRetries([{ ...only, ...rejectedAnswer(reason), fault }]);
+      return reported(await commitWithRetries([{ ...only, ...rejectedAnswer(reason), fault }]));
     }
     const results: IngestResult[] = [];
-    for (const reading of group) results.push(...(await commitOrQuarantine(warehouse, [reading], options)));
+    for (const answer of group) results.push(...(await commitOrQuarantine(warehouse, [answer], options)));
     return results;
   }
+  return reported(committed);
 }
 
 /** Reads again whether the answers are loaded, since a commit with a lost connection may have succeeded. */
-async function reread(warehouse: Warehouse, group: readonly ParsedAnswer[]): Promise<ParsedAnswer[]> {
+async function withLoadedFlags(warehouse: Warehouse, group: readonly ParsedAnswer[]): Promise<ParsedAnswer[]> {
   const stored = await readAnswers(
     operationsOf(warehouse),
     group.map(({ answer }) => answer.id),

@@ -100,7 +100,7 @@ export function shownCost(
 
 /**
  * Changes what counts for a call. Its last attempt counts additional points. Points are released where they count: from
- * each attempt no more than it counts, and from the first one first.
+ * each attempt no more than it counts, and from the first one first. The call has changed when this returns its promise.
  */
 export async function correctCall({ ended }: Pick<MeteredCall, 'ended'>, points: number): Promise<void> {
   let rest = points;
@@ -113,7 +113,7 @@ export async function correctCall({ ended }: Pick<MeteredCall, 'ended'>, points:
   for (const { attempt, part } of changed) if (part !== 0) await attempt.reserved.add(part);
 }
 
-/** Releases the points of refused attempts. */
+/** Releases the points of refused attempts. The call has changed when this returns its promise. */
 export async function releaseRefused({ ended }: Pick<MeteredCall, 'ended'>): Promise<void> {
   const refused = ended.filter(({ isRefused }) => isRefused);
   for (const attempt of refused) {

@@ -133,7 +133,11 @@ function rowWriter({ table, contexts }: MergeTarget): (pending: PendingWrite) =>
     _content_hash: ({ digests }) => contentHash(table, digests),
     _part_hashes: ({ digests }) => digests.text,
   };
-  const metadataCells = table.columns.slice(table.slots.size).flatMap(({ name }) => metadata[name] ?? []);
+  const metadataCells = table.columns.slice(table.slots.size).map(({ name }) => {
+    const cellOf = metadata[name];
+    if (!cellOf) throw new Error(`nothing fills the column ${name} of ${table.name}`);
+    return cellOf;
+  });
   const { counts } = slotsIn(table);
   return ({ write }) => {
     const row = write.state.values.map((value) => value ?? null);
@@ -158,9 +162,9 @@ export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWri
     const sets: CopySet[] = [];
     for (const { id, begin, before, after, steps } of parents) {
       const rows = steps.findLast(({ lists }) => lists[index])?.lists[index];
-      const there = before ? before[index] : null;
-      if (!rows || after[index] === there) continue;
-      if (there !== null) emptied.push(id);
+      const stored = before ? before[index] : null;
+      if (!rows || after[index] === stored) continue;
+      if (stored !== null) emptied.push(id);
       if (rows.length > 0) sets.push({ begin, rows });
     }
     return {
