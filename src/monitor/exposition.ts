@@ -43,9 +43,13 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
   const publish = (name: GaugeName, samples: readonly MetricSample[]): void => {
     const gauge = gauges.get(name);
     gauge?.reset();
+    // The reset gives a gauge without labels the value 0, which looks like a figure.
+    if (samples.length === 0 && metrics[name].labels.length === 0) gauge?.remove();
     for (const { labels, value } of samples) gauge?.set(labelled(metrics[name].labels, labels), value);
   };
   publish('sluice_build_info', [{ labels: [monitored.version, monitored.role], value: 1 }]);
+  publish('sluice_points_left', []);
+  publish('sluice_points_left_timestamp_seconds', []);
   let readAt = Number.NEGATIVE_INFINITY;
   let previous = monitored.now();
   let keptMs = 0;

@@ -154,10 +154,9 @@ async function readLedger(source: Source, now: Date, tags: readonly MetricTag[])
 
 async function readPoints(source: Source): Promise<Figures['samples']> {
   const balance = await lastBalance(source);
-  if (!balance) return {};
   return {
-    sluice_points_left: [{ labels: [], value: balance.points }],
-    sluice_points_left_timestamp_seconds: [{ labels: [], value: epochSeconds(balance.at) }],
+    sluice_points_left: balance ? [{ labels: [], value: balance.points }] : [],
+    sluice_points_left_timestamp_seconds: balance ? [{ labels: [], value: epochSeconds(balance.at) }] : [],
   };
 }
 

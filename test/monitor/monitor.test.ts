@@ -170,6 +170,22 @@ anyWarehouse('the monitor', (openWarehouse) => {
     expect(valueOf(read, 'process_cpu_seconds_total')).toBeGreaterThan(0);
   });
 
+  it('shows no balance before the log was read, since 0 would raise an alarm', async () => {
+    const warehouse = await openWarehouse();
+    const monitor = await start(watched(warehouse));
+    const balance = async (): Promise<unknown> => {
+      const read = await scrape(monitor);
+      return [valueOf(read, 'sluice_points_left'), valueOf(read, 'sluice_points_left_timestamp_seconds')];
+    };
+    expect(await balance()).toEqual([undefined, undefined]);
+    await fill(warehouse);
+    clock.at += 10_000;
+    expect(await balance()).toEqual([900, Date.parse('2026-03-04T11:00:00Z') / 1000]);
+    await sql`delete from ${sql.id(warehouse.schema, 'fact_request_costs')}`.execute(warehouse.db);
+    clock.at += 10_000;
+    expect(await balance()).toEqual([undefined, undefined]);
+  });
+
   it('counts what is in quarantine as the status and the view do, with the reads of the log', async () => {
     const warehouse = await openWarehouse();
     await fill(warehouse);
