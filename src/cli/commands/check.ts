@@ -101,7 +101,10 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       if (schema.ok && status.state === 'current') checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
-    checks.push(failed('warehouse', error));
+    const { toUserError } = await import('../../warehouse/connect/retry-transient.ts');
+    // A database that answers can still refuse to let this user read the schema.
+    const name = checks.some((it) => it.name === 'warehouse') ? 'schema' : 'warehouse';
+    checks.push(failed(name, toUserError(error)));
   }
 }
 

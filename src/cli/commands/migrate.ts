@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Config } from '../../config/definition.ts';
 import { Secret } from '../../config/values/secret.ts';
 import { EXIT, UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -11,7 +12,7 @@ import type { CopiedRows } from '../../warehouse/migrate/copy-warehouse.ts';
 import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption, flagConflict, text } from '../command.ts';
 import type { Context } from '../context.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
 import { table, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
@@ -25,7 +26,7 @@ export const migrate = command({
     ...configOption,
     from: text(
       'FOLDER',
-      'Copy everything of the embedded warehouse in this folder into the warehouse, which must be on a server and have no runs. Then nothing that was paid for is bought again. The folder stays as it is.',
+      'Copy everything of the embedded warehouse in this folder into the warehouse, which must be empty and on a server. Then nothing that was paid for is bought again. The folder stays as it is.',
     ),
   },
   positionals: { action: { takes: 'optional', choices: ['up', 'down', 'status'], about: 'The action.' } },
@@ -37,37 +38,33 @@ export const migrate = command({
   run: async ({ action = 'up', config: flag, from }, context) => {
     if (from !== undefined && action !== 'up') throw flagConflict('migrate', ['--from', action]);
     const config = await readConfig(context, flag);
-    const backend = await import('../../warehouse/migrate/migrate.ts');
+    if (action === 'status') return showStatus(context, config);
+    const direction = action === 'down' ? 'down' : 'up';
     return withWarehouse(context, config, async (warehouse) => {
       if (from !== undefined) refuseCopy(context, from, warehouse);
-      if (action === 'status') {
-        const status = await backend.migrationStatus(warehouse);
-        show(
-          context,
-          'migrate-status/1',
-          status,
-          () => statusText(status) + table(COLUMNS, rowsOf(status), context.out),
-        );
-        return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
-      }
-      const done = await backend.migrate(warehouse, action === 'down' ? 'down' : 'up');
+      const { migrate: migrateWarehouse } = await import('../../warehouse/migrate/migrate.ts');
+      const done = await migrateWarehouse(warehouse, direction);
       const copied = from === undefined ? undefined : await copyFrom(context, from, warehouse);
       const { unfilledColumns } = await import('../../warehouse/migrate/changed-columns.ts');
-      const unfilled = action === 'up' ? await unfilledColumns(warehouse) : [];
-      const next = unfilled.length === 0 ? '' : `next: sluice replay, or the next sync, fills ${unfilled.join(', ')}\n`;
-      show(
-        context,
-        'migrate/1',
-        { done, ...(unfilled.length > 0 && { unfilled }), ...(copied && { copied }) },
-        () =>
-          (done.length === 0 ? (NOTHING[action] ?? '') : `${VERBS[action] ?? ''} ${done.join(', ')}\n`) +
-          (copied ? copiedText(copied) : '') +
-          next,
+      const unfilled = direction === 'up' ? await unfilledColumns(warehouse) : [];
+      const result = { done, ...(unfilled.length > 0 && { unfilled }), ...(copied && { copied }) };
+      show(context, 'migrate/1', result, () =>
+        [
+          done.length === 0 ? NOTHING[direction] : `${VERBS[direction]} ${done.join(', ')}\n`,
+          copied ? copiedText(copied) : '',
+          unfilled.length === 0 ? '' : `next: sluice replay, or the next sync, fills ${unfilled.join(', ')}\n`,
+        ].join(''),
       );
       return EXIT.complete;
     });
   },
 });
+
+const NOTHING = {
+  up: 'no migration was pending; views and comments are current\n',
+  down: 'no migration to revert\n',
+};
+const VERBS = { up: 'applied', down: 'reverted' };
 
 /** Throws before anything is created, if the folder has no embedded warehouse or the target is one. */
 function refuseCopy({ cwd }: Context, folder: string, { kind }: Warehouse): void {
@@ -94,8 +91,8 @@ async function copyFrom(context: Context, folder: string, target: Warehouse): Pr
       throw new UsageError(`migrate: the embedded warehouse in ${folder} has no schema ${target.schema}`, {
         next: 'Set warehouse.schema to the schema that it has.',
       });
-    const onTable = (table: string, position: number, count: number): void => {
-      if (context.progressStyle === 'live') context.status.show(`copying ${table}, ${position} of ${count}`);
+    const onTable = (name: string, position: number, count: number): void => {
+      if (context.progressStyle === 'live') context.status.show(`copying ${name}, ${position} of ${count}`);
     };
     return await copyWarehouse(source, target, { signal: context.signal, onTable });
   } finally {
@@ -107,11 +104,18 @@ const copiedText = ({ answers, rows }: CopiedRows): string =>
   `copied ${withNoun(rows, 'row')} of all tables, with ${withNoun(answers, 'answer')}\n` +
   'next: use only this warehouse from now on; delete the old folder when you no longer need it\n';
 
-const NOTHING: Readonly<Record<string, string>> = {
-  up: 'no migration was pending; views and comments are current\n',
-  down: 'no migration to revert\n',
-};
-const VERBS: Readonly<Record<string, string>> = { up: 'applied', down: 'reverted' };
+async function showStatus(context: Context, config: Config): Promise<number> {
+  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
+  const status = await withWarehouseToRead(context, config, migrationStatus);
+  show(
+    context,
+    'migrate-status/1',
+    status,
+    () => `${TEXTS[status.state]}\n${table(COLUMNS, rowsOf(status), context.out)}`,
+  );
+  return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
+}
+
 const COLUMNS = [{ name: 'migration' }, { name: 'applied' }];
 
 const rowsOf = ({ steps, unknown }: MigrationStatus): unknown[][] => [
@@ -120,9 +124,8 @@ const rowsOf = ({ steps, unknown }: MigrationStatus): unknown[][] => [
 ];
 
 const TEXTS: Readonly<Record<MigrationStatus['state'], string>> = {
-  empty: 'The warehouse is empty; the first sync creates the schema.\n',
-  older: 'The schema is older than this version: run sluice migrate.\n',
-  current: 'The schema is current.\n',
-  newer: 'The schema is newer than this version: update Sluice.\n',
+  empty: 'The warehouse is empty; the first sync creates the schema.',
+  older: 'The schema is older than this version: run sluice migrate.',
+  current: 'The schema is current.',
+  newer: 'The schema is newer than this version: update Sluice.',
 };
-const statusText = ({ state }: MigrationStatus): string => TEXTS[state];
