@@ -103,7 +103,7 @@ anyWarehouse('checks', (open) => {
     );
     expect(await results(scene.warehouse, bad.runId)).toEqual([
       { name: 'complete', status: 'fail', found: 2, message: '1 failed, 1 missing' },
-      { name: 'cost', status: 'fail', found: 4, message: '4 points for 1 new or changed rows' },
+      { name: 'cost', status: 'fail', found: 4, message: '4 points for 1 new or changed row' },
       { name: 'fresh', status: 'pass', found: 0, message: 'the newest loaded answer is 0 hours old' },
       {
         name: 'nulls_pronet_groups_description',

@@ -29,7 +29,8 @@ export const costs = command({
     '- (other programs): requests that no sync of this warehouse sent.\n' +
     '- for failed: points for requests that failed.\n' +
     '- for nothing new: points for answers that contained nothing new.\n' +
-    '- by ledger: points that Sluice recorded itself.\n\n' +
+    '- by ledger: points that Sluice recorded itself.\n' +
+    '- late answers: answers that a max_age would have saved, although they contained something new.\n\n' +
     'Further tables show learned prices with their spread, points left with the day on which they run out at the recent rate, points charged for nothing, and what a max_age would have saved. ' +
     'The last lines show how the log agrees with the ledger, and what to do next. ' +
     '--csv prints the sums by day, endpoint, plan and sync, from which all others are derived, except those by run and tag.',

@@ -82,13 +82,16 @@ export async function evaluate(run: CheckedRun, rule: CheckRule): Promise<Findin
       const message = `${nulls} of ${rows} rows have no ${rule.column} (${percent(found)})`;
       return { isPassed: found <= rule.max, found, allowed, message };
     }
-    case 'cost': {
-      const { points, loaded } = counters;
-      const found = loaded > 0 ? points / loaded : points > 0 ? null : 0;
-      const message = `${points} points for ${loaded} new or changed rows`;
-      return { isPassed: found !== null && found <= rule.perRow, found, allowed, message };
-    }
+    case 'cost':
+      return { allowed, ...judgeCost(rule.perRow, counters) };
   }
+}
+
+/** The points for each new or changed row of the run. */
+function judgeCost(perRow: number, { points, loaded }: CheckedRun['counters']): Omit<Finding, 'allowed'> {
+  const found = loaded > 0 ? points / loaded : points > 0 ? null : 0;
+  const message = `${points} ${points === 1 ? 'point' : 'points'} for ${loaded} new or changed ${loaded === 1 ? 'row' : 'rows'}`;
+  return { isPassed: found !== null && found <= perRow, found, message };
 }
 
 /** What the run, and earlier runs on which it relies, did not get. */

@@ -20,7 +20,7 @@ const printed = (points: number): number => Math.round(points * 100) / 100;
 export const limitReached = ({ needed, ...limit }: LimitReached): End => ({
   as: 'stopped',
   reason: 'points-reached',
-  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${printed(limit.spent)} are spent or reserved, and the next request can cost ${needed}`,
+  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${printed(limit.spent)} ${limit.spent === 1 ? 'is' : 'are'} spent or reserved, and the next request can cost ${needed}`,
   next: 'Raise the limit or wait until it allows more; the rest stays planned.',
   forAll: false,
 });
