@@ -5,7 +5,9 @@ import { receivedAtOf } from '../../ledger/answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import type { PlanOptions } from '../prepare/plan-hash.ts';
+import type { PlanPart } from '../prepare/plan-part.ts';
 import { planSync } from '../prepare/plan-sync.ts';
 import { openForecast } from './pending.ts';
 
@@ -34,7 +36,8 @@ export interface ExplainedSync {
 }
 
 /**
- * Explains the requests that a new run of a sync would send now, and those that it would not. Instead of a question that
+ * Explains the requests that a new run of a sync would send now, and those that it would not. An input of a window whose days
+ * are all served has no request; it is listed by itself. Instead of a question that
  * is split it has the parts, and after a full stored answer the parts to send. Throws a UsageError for inputs that fail.
  */
 export async function explainPlan(
@@ -50,7 +53,8 @@ export async function explainPlan(
   const requests: ExplainedRequest[] = [];
   let [more, mayBeSent] = [0, options.limit ?? Number.POSITIVE_INFINITY];
   for await (const part of parts(ops)) {
-    const { fresh, failing, givenUp } = part;
+    const { fresh, failing, givenUp, covered } = part;
+    requests.push(...covered.map((it) => coveredInput(definition.name, it, maxAgeOf)));
     const tasks = part.tasks.slice(0, Math.max(0, most - requests.length));
     more += part.tasks.length - tasks.length;
     const answerIds = tasks.flatMap(({ requestKey }) => fresh.get(requestKey) ?? []);
@@ -80,3 +84,17 @@ export async function explainPlan(
   }
   return { requests: requests.slice(0, most), more: more + Math.max(0, requests.length - most) };
 }
+
+const coveredInput = (
+  sync: string,
+  { input, asOf }: PlanPart['covered'][number],
+  maxAgeOf: MaxAgeOf,
+): ExplainedRequest => ({
+  sync,
+  input,
+  request: input,
+  decision: 'fresh',
+  maxAgeMs: maxAgeOf(input)?.maxAgeMs ?? null,
+  answeredAt: asOf,
+  learnedFrom: null,
+});

@@ -55,3 +55,14 @@ it('lists the parts of a window that is not requested whole, at most as many as 
   expect(sent.filter((it) => it.date_from === '2026-01-05' && it.date_to === '2026-02-15')).toEqual([]);
   expect(sent.map((it) => it.date_from)).toContain(days[0]);
 });
+
+it('lists an input of a window whose days are all served as fresh', async () => {
+  const scene = await sceneIn(await open());
+  const filings = `${service()}\nsyncs:\n  filings: { endpoint: sec.search.companies, request: { count: 100 }, for_each: { entity_name: [AAPL, MSFT] }, window: { from: 2026-01-05, to: 2026-01-06 }, max_age: 7d }\n`;
+  await scene.sync(filings);
+  const { requests } = await explained(scene, filings);
+  expect(requests.map(({ request, decision, answeredAt }) => [request, decision, answeredAt !== null])).toEqual([
+    [{ entity_name: 'AAPL' }, 'fresh', true],
+    [{ entity_name: 'MSFT' }, 'fresh', true],
+  ]);
+});
