@@ -26,11 +26,11 @@ export const metrics = {
   },
   sluice_sync_last_run_timestamp_seconds: { help: 'Start of the sync’s newest run.', labels: ['sync'] },
   sluice_sync_last_exit_code: {
-    help: 'Exit code of the sync’s newest run that ended. Samples and runs of given days count only without another run.',
+    help: 'Exit code of the sync’s newest run that ended. Samples and runs of given days count only if there is no other run.',
     labels: ['sync'],
   },
   sluice_sync_interrupted: {
-    help: '1 if the process of the sync’s newest run died and no other continued the run, otherwise 0. Samples and runs of given days count only without another run.',
+    help: '1 if the process of the sync’s newest run died and no other continued the run, otherwise 0. Samples and runs of given days count only if there is no other run.',
     labels: ['sync'],
   },
   sluice_sync_items: {
