@@ -122,7 +122,9 @@ export function forecastCondition(
       : spare <= 0
         ? `${pace}: ${reserve}`
         : `${pace}: on ${dayOf(new Date(endsAt))} ${reserve}`,
-    next: isRaised ? 'Get more points, or set budget.per_day; sluice costs shows what they are spent on.' : null,
+    next: isRaised
+      ? 'Get more points, or set a lower budget.per_day; sluice costs shows what they are spent on.'
+      : null,
     runId: null,
   };
 }

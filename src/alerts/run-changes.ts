@@ -25,7 +25,9 @@ const SHOWN = 5;
 
 function contractChange({ newDrift }: RunFacts): Change | undefined {
   if (!newDrift) return undefined;
-  const shown = newDrift.slice(0, SHOWN).map(({ path, kind, count }) => `${path}: ${kind}, ${count} times`);
+  const shown = newDrift
+    .slice(0, SHOWN)
+    .map(({ path, kind, count }) => `${path}: ${kind}, ${count === 1 ? 'once' : `${count} times`}`);
   const more = newDrift.length > SHOWN ? `; and ${newDrift.length - SHOWN} more` : '';
   return newDrift.length === 0
     ? { kind: 'contract', isRaised: false, because: 'no new difference from the contract' }

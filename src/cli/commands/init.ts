@@ -20,7 +20,11 @@ export const init = command({
   options: {
     dir: text('DIR', 'Folder to write to (default: the working directory).'),
     warehouse: text('KIND', 'embedded or postgres (default: embedded); postgres uses the server in DATABASE_URL.'),
-    'per-run': number('POINTS', 'Maximum number of points that a run may spend (default: 100).', { min: 1 }),
+    'per-run': number(
+      'POINTS',
+      'Maximum number of points that a run may spend (default: 100); a day may spend five times as many.',
+      { min: 1 },
+    ),
     force: flag('Overwrite existing files.'),
   },
   positionals: {
