@@ -3,12 +3,18 @@ import { readPrices } from '../../control/budget/read-price-book.ts';
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { addDays, DAY_MS, dayOf } from '../../day.ts';
 import { receivedAtOf } from '../../ledger/answers.ts';
-import { type DueQuestions, dueQuestions, type QuestionGroup } from '../../plan/forecast/due-questions.ts';
+import {
+  type DueQuestions,
+  dueQuestions,
+  type QuestionGroup,
+  type ServesUntil,
+} from '../../plan/forecast/due-questions.ts';
 import type { FiringCost, PointsRange, ScheduledCost } from '../../plan/forecast/scheduled-points.ts';
 import { orderSyncs } from '../../config/order.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { QuestionTotals } from '../../plan/pricing/quote.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
+import { dayIn, endOfDayIn } from '../../service/paging.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { PlanOptions } from '../prepare/plan-hash.ts';
@@ -101,8 +107,8 @@ async function scheduledCost(context: CostContext): Promise<ScheduledCost> {
     sync: definition.name,
     endpoint: definition.endpoint.name,
     tags: definition.tags,
-    firings: dueQuestions(firings, groups).map(costOf),
-    once: dueQuestions([now], groups).map(costOf),
+    firings: dueQuestions(firings, groups, daysServeUntil(definition)).map(costOf),
+    once: dueQuestions([now], groups, daysServeUntil(definition)).map(costOf),
     confidence: prices.confidence,
   };
 }
@@ -126,17 +132,29 @@ async function questionGroups({ warehouse, definition, now, signal }: CostContex
       const at = received.get(part.fresh.get(requestKey) ?? '');
       // An input with a watermark was requested before, at an unknown time.
       const answeredMs = at === undefined ? (relied.has(canonicalJson(input)) ? 0 : undefined) : minuteOf(at);
-      add(1, ageLimitOf(definition, maxAgeOf(input)?.maxAgeMs), answeredMs);
+      add(1, maxAgeOf(input)?.maxAgeMs, answeredMs);
     }
-    for (const { input, asOf } of part.covered)
-      add(1, ageLimitOf(definition, maxAgeOf(input)?.maxAgeMs), minuteOf(new Date(asOf)));
+    for (const { input, asOf } of part.covered) add(1, maxAgeOf(input)?.maxAgeMs, minuteOf(new Date(asOf)));
   }
   return [...groups.values()];
 }
 
-/** A window up to the present has a new day each day, whatever the age of its answers. */
-const ageLimitOf = ({ window }: SyncDefinition, maxAgeMs: number | undefined): number | undefined =>
-  window?.to === 'today' && maxAgeMs !== undefined ? Math.min(maxAgeMs, DAY_MS - 1) : maxAgeMs;
+/**
+ * Returns until when an answer about the days of a window serves, whatever its age. It ends when the next of these days ends
+ * in the time zone of the source. A window up to the present also has a new last day from the next UTC day on.
+ */
+function daysServeUntil({ window, endpoint: { paging } }: SyncDefinition): ServesUntil | undefined {
+  const timeZone = paging.days?.timeZone;
+  if (!window || timeZone === undefined) return undefined;
+  const { from, to } = window;
+  return (answeredMs) => {
+    const answeredOn = dayIn(timeZone, new Date(answeredMs));
+    const unfinished = answeredOn > from ? answeredOn : from;
+    if (to !== 'today' && unfinished > to) return Number.POSITIVE_INFINITY;
+    const dayEndMs = endOfDayIn(timeZone, unfinished).getTime();
+    return to === 'today' ? Math.min(dayEndMs, (Math.floor(answeredMs / DAY_MS) + 1) * DAY_MS) : dayEndMs;
+  };
+}
 
 const minuteOf = (at: Date): number => Math.floor(at.getTime() / 60_000) * 60_000;
 

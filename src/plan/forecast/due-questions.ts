@@ -18,19 +18,38 @@ export interface DueQuestions {
   readonly again: number;
 }
 
+/** The instant, in milliseconds, from which an answer received at this instant no longer serves, whatever its age. */
+export type ServesUntil = (answeredMs: number) => number;
+
 /** The due questions of each firing, in order. An answer is received just after its firing. */
-export function dueQuestions(firings: readonly Date[], groups: readonly QuestionGroup[]): readonly DueQuestions[] {
-  const answered = groups.map(({ answeredMs }) => answeredMs);
+export function dueQuestions(
+  firings: readonly Date[],
+  groups: readonly QuestionGroup[],
+  servesUntil: ServesUntil = () => Number.POSITIVE_INFINITY,
+): readonly DueQuestions[] {
+  const answers = groups.map(({ answeredMs }) => answerOf(answeredMs, servesUntil));
   return firings.map((at) => {
     let [first, again] = [0, 0];
     for (const [index, { questions, maxAgeMs }] of groups.entries()) {
-      const before = answered[index];
-      // At exactly the age limit, the answer is still younger than the firing that brought it.
-      if (before !== undefined && maxAgeMs !== undefined && at.getTime() - before <= maxAgeMs) continue;
-      if (before === undefined) first += questions;
-      else again += questions;
-      answered[index] = at.getTime();
+      const before = answers[index];
+      if (before && maxAgeMs !== undefined && serves(before, maxAgeMs, at)) continue;
+      if (before) again += questions;
+      else first += questions;
+      answers[index] = answerOf(at.getTime(), servesUntil);
     }
     return { at, first, again };
   });
 }
+
+interface Answer {
+  readonly answeredMs: number;
+  readonly untilMs: number;
+}
+
+/** The end of an answer is computed once, because it needs a time zone. */
+const answerOf = (answeredMs: number | undefined, servesUntil: ServesUntil): Answer | undefined =>
+  answeredMs === undefined ? undefined : { answeredMs, untilMs: servesUntil(answeredMs) };
+
+/** At exactly the age limit, the answer is still younger than the firing that brought it. */
+const serves = ({ answeredMs, untilMs }: Answer, maxAgeMs: number, at: Date): boolean =>
+  at.getTime() - answeredMs <= maxAgeMs && at.getTime() < untilMs;

@@ -90,6 +90,31 @@ describe('the cost of a month', () => {
     expect(cost?.firings[0]).toMatchObject({ at: new Date('2026-03-07T05:00:00Z'), questions: 1 });
   });
 
+  it.each([
+    [
+      'up to the present, four times a day',
+      '0 */6 * * *',
+      'today',
+      [true, true, false, false, true, true, false, false],
+    ],
+    ['with an end to come, once a day', '0 6 * * *', '2026-12-31', [true, true]],
+  ])('of a window %s counts each firing after the end of a day, whatever its max_age', async (_, cron, to, sent) => {
+    const scene = await sceneIn(await open(), { start: '2026-03-06T23:30:00Z' });
+    const yaml = config(
+      `  filings: { endpoint: sec.search.companies, schedule: "${cron}", max_age: 30d, request: { count: 100 }, window: { from: 2026-03-01, to: ${to} } }\n`,
+    );
+    await scene.sync(yaml);
+    scene.arrived();
+    const [cost] = await costsOf(scene, await configOf(yaml, scene.sandbox.url));
+    const firings = cost?.firings.slice(0, sent.length) ?? [];
+    expect(firings.map(({ questions }) => questions > 0)).toEqual(sent);
+    for (const [index, { at }] of firings.entries()) {
+      scene.clock.advance(at.getTime() - scene.clock.now().getTime());
+      await scene.sync(yaml);
+      expect(scene.arrived().length > 0, at.toISOString()).toBe(sent[index]);
+    }
+  });
+
   it('of a sync that nothing fires is one run, and a child without a schedule follows its parents', async () => {
     const scene = await sceneIn(await open());
     const child = '  users: { endpoint: microblog.user, after: [groups], for_each: { user: [u1] } }\n';

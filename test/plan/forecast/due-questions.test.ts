@@ -25,6 +25,15 @@ describe('the due questions of a schedule', () => {
     expect(sentOn([group({ maxAgeMs: 3 * DAY_MS - 1 })])).toEqual([3, 0, 0, 3, 0, 0, 3, 0, 0, 3]);
   });
 
+  it('are due again when an answer serves no longer, whatever its age', () => {
+    const untilSecondNight = (answeredMs: number): number => answeredMs + 1.5 * DAY_MS;
+    const sent = (maxAgeMs?: number): number[] =>
+      dueQuestions(DAYS, [group({ maxAgeMs })], untilSecondNight).map(({ first, again }) => first + again);
+    expect(sent(30 * DAY_MS)).toEqual([3, 0, 3, 0, 3, 0, 3, 0, 3, 0]);
+    expect(sent(DAY_MS - 1)).toEqual(DAYS.map(() => 3));
+    expect(sent()).toEqual(DAYS.map(() => 3));
+  });
+
   it('start from the answers that are stored', () => {
     const yesterday = (DAYS[0]?.getTime() ?? 0) - DAY_MS;
     const due = dueQuestions(DAYS, [
