@@ -14,7 +14,14 @@ import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { endKeyWhileRunning, type NewestRun, newestRun } from './newest-run.ts';
-import { MOST_TRIES, RETRY_HELD_SECONDS, decideAfter, isTransient } from './job-decision.ts';
+import {
+  decideAfter,
+  isTransient,
+  LEFT_AFTER_IDLE_MS,
+  MOST_TRIES,
+  RETRY_HELD_SECONDS,
+  RETRY_OUTDATED_SECONDS,
+} from './job-decision.ts';
 import { endOf, type JobEnd } from './job-end.ts';
 
 /** Events of the engine, for logs, metrics and alerts. */
@@ -207,11 +214,12 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
     case 'stopped':
       return requeued(data);
     case 'outdated': {
-      handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_HELD_SECONDS });
-      // A worker with another version of the config may still execute the chunk. If no worker does, the lease of the
-      // run expires, and the job of the sync takes the run over. If the run ends before, that job is done.
+      handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_OUTDATED_SECONDS });
+      // A worker with another version of the config may execute the chunk. If none does for a time, the job of the sync
+      // takes the run over. If the run ends before, that job is done.
       const sync = { ...syncJob(data.sync, data.tries, data.firing), since: endKeyWhileRunning(data.runId) };
-      return { as: 'done', follows: async () => [data, sync].map((job) => jobFor(job, RETRY_HELD_SECONDS)) };
+      const next = end.idleMs < LEFT_AFTER_IDLE_MS ? [data] : [data, sync];
+      return { as: 'done', follows: async () => next.map((job) => jobFor(job, RETRY_OUTDATED_SECONDS)) };
     }
     case 'concluded': {
       const { invocation } = handling;

@@ -24,6 +24,14 @@ const LONGEST_WAIT_SECONDS = 1800;
 export const MOST_TRIES = 12;
 /** Slightly longer than the lease of a dead process. */
 export const RETRY_HELD_SECONDS = 15;
+/** Short, because a worker with the config of the run finds no work while its chunks wait. */
+export const RETRY_OUTDATED_SECONDS = 5;
+/**
+ * How long the lease of a run has expired before a worker with another config takes the run over. Workers with several
+ * configs share the chunks by chance. If a run were taken over at the expiry, they would abandon each other's runs, and buy
+ * again each time what has no max_age.
+ */
+export const LEFT_AFTER_IDLE_MS = 60_000;
 
 /**
  * True if a run ended with a transient error that another try can repair. A partial run is over: it only lists lost

@@ -65,8 +65,8 @@ export type ChunkResult =
     }
   /** The run was taken over or has ended, so there is nothing to do. */
   | { readonly as: 'void' }
-  /** The run must not continue in chunks, for this reason; the job of its sync takes it over. */
-  | { readonly as: 'outdated'; readonly because: string }
+  /** This worker must not execute the run, for this reason. No worker has executed it for so long. */
+  | { readonly as: 'outdated'; readonly because: string; readonly idleMs: number }
   /** The signal stopped the chunk; another worker continues it. */
   | { readonly as: 'stopped' };
 
@@ -89,7 +89,7 @@ export async function executeChunk(
   const idleMs = await retryTransient(() => expiredForMs(ops, parent), effects);
   if (idleMs === undefined) return { as: 'void' };
   const because = outdatedBecause(definition, found.run, idleMs);
-  if (because !== undefined) return { as: 'outdated', because };
+  if (because !== undefined) return { as: 'outdated', because, idleMs };
   if (!(await retryTransient(() => renewLease(ops, parent), effects))) return { as: 'void' };
   // The lease may have expired meanwhile, and a rebuild or an erasure relies on no run being active.
   await retryTransient(() => assertNoRebuild(ops), effects);
