@@ -24,6 +24,7 @@ export const ASSUMPTIONS: readonly string[] = [
   `The figures are likely points in the ${MONTH_DAYS} days from now, for the firings of the schedules in that time.`,
   'Stored answers and prices are those of this warehouse now. With a revision, input files of the repository are those of the revision; others are read as they are now.',
   'A request counts at the first firing at which its answer is older than max_age, or a day of its window ended since.',
+  'A request that several syncs share counts for each of them.',
   'After the first firing, a window counts the days since the firing before, and the lookback.',
   'A sync without a schedule runs when its parents end; if nothing fires it, one run is counted.',
 ];

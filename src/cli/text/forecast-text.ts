@@ -19,6 +19,7 @@ export interface PrintedForecast extends SpendingForecast {
 export const FORECAST_ASSUMPTIONS: readonly string[] = [
   'Inputs, stored answers and prices are those of this warehouse now; an input file is read as it is now.',
   'A request counts at the first firing at which its answer is older than max_age, or a day of its window ended since; a learned max_age stays as it is now.',
+  'A request that several syncs share counts for each of them.',
   'After the first firing, a window counts the days since the firing before, and the lookback.',
   'A sync without a schedule runs when its parents end; a sync that nothing fires is not in the forecast.',
   'low and high add up the ranges of all requests, which holds nine of ten costs of each.',
