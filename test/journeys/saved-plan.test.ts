@@ -164,14 +164,16 @@ describe('a saved plan is refused', () => {
   });
 
   it('on the next day, if it requests days up to the present, and otherwise not', async () => {
-    const days =
-      '  filings: { endpoint: sec.search.companies, request: { count: 50 }, window: { from: 2026-05-01 } }\n';
-    const scene = await setUp(`${days}${GROUPS}`);
+    const days = (name: string, window: string): string =>
+      `  ${name}: { endpoint: sec.search.companies, request: { count: 50 }, window: ${window} }\n`;
+    const scene = await setUp(
+      `${days('filings', '{ from: 2026-05-01 }')}${days('past', '{ from: 2026-04-01, to: 2026-04-03 }')}${GROUPS}`,
+    );
     await scene.save();
     scene.later(DAY_MS);
     const said = await refusal(scene);
     expect(said).toContain('filings: day: the plan requests days up to 2026-05-04, and today is 2026-05-05');
-    expect(said).not.toContain('groups:');
+    expect(said).not.toMatch(/past:|groups:/);
   });
 
   it('at another address of the service or of the warehouse, and the file shows neither', async () => {

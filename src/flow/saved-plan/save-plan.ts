@@ -7,7 +7,7 @@ import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { hasRequests, type QuotedSync } from '../forecast/quote-syncs.ts';
-import { asksForDays, planHash, type PlanOptions } from '../prepare/plan-hash.ts';
+import { planHash, type PlanOptions } from '../prepare/plan-hash.ts';
 import { queriesOf } from '../queries/check-queries.ts';
 import { withHost } from '../../text/database-address.ts';
 
@@ -63,7 +63,7 @@ async function savedSyncOf(
     definition: definitionDigest(definition, options),
     continues: quote.continues,
     lastRun: await newestRunId(operationsOf(warehouse), quote.sync),
-    today: asksForDays(definition) ? dayOf(now) : null,
+    today: endsToday(definition, options) ? dayOf(now) : null,
     requests: requests.all.summary(),
     toSend: requests.toSend.summary(),
     prices: digestOf(canonicalJson([model, empty, missing])),
@@ -73,6 +73,10 @@ async function savedSyncOf(
     most: quote.most,
   };
 }
+
+/** True if the plan requests days up to the present, so that it has other requests on another day. */
+const endsToday = ({ window, endpoint }: SyncDefinition, { to }: PlanOptions): boolean =>
+  to === undefined && (window?.to === 'today' || endpoint.paging.by === 'cursor');
 
 const definitionDigest = (definition: SyncDefinition, options: PlanOptions): string =>
   digestOf(
