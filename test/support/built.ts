@@ -13,7 +13,7 @@ const PROGRAMS = [
   'test/journeys/killed-rebuild.ts',
   'test/journeys/sync-process.ts',
   'test/reliability/driver.ts',
-  'test/reliability/stuck-database.ts',
+  'test/reliability/failed-write.ts',
   'test/support/lock-holder.ts',
   'test/support/long-statement.ts',
   'test/support/reads-owner.ts',

@@ -230,6 +230,23 @@ describe('a process', () => {
     expect((await sql`select * from kept`.execute((await open()).db)).rows).toEqual([{ id: 1 }]);
   });
 
+  it('whose database fails to write to its log fails the statement with the reason, and loses nothing', async () => {
+    const before = await open();
+    // The log continues 6 MB after the beginning of a file, which the process may not write beyond 4 MB. A quota has the
+    // same effect, and neither shows as a full disk.
+    await sql`select pg_switch_wal()`.execute(before.db);
+    await sql`select pg_logical_emit_message(false, '', repeat('x', 6000000))`.execute(before.db);
+    await before.close();
+    const limited = ['-c', 'ulimit -f 8000; exec "$@"', 'sh', process.execPath, LONG_STATEMENT, folder, 'none'];
+    const child = spawn('sh', limited, { env: built.env, stdio: ['ignore', 'ignore', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    await within(once(child, 'close'));
+    expect(errors).toContain(`The embedded database in ${folder} ended: could not write to log file`);
+    expect((await sql`select to_regclass('kept') as kept`.execute((await open()).db)).rows).toEqual([{ kept: null }]);
+  });
+
   it('ends by itself without closing its warehouse, and releases it', async () => {
     const { child } = start('none');
     expect(await once(child, 'exit')).toEqual([0, null]);

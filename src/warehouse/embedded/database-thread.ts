@@ -81,7 +81,23 @@ async function open({ dataDir, createIn, isLogShort }: OpenOptions): Promise<PGl
   return pglite;
 }
 
-/** Sends the messages to the database and posts its replies as they come. */
+/** Begins the fields of an error after which Postgres ends itself, such as that of a failed write to its log. */
+const PANIC = 'SPANIC\0';
+const ERROR = 0x45;
+
+/**
+ * The message of such an error at the end of a reply, or undefined. No reply ends there otherwise, and the driver would
+ * wait for the rest without an end.
+ */
+function panicAtEnd(reply: Buffer): string | undefined {
+  const start = reply.lastIndexOf(PANIC) - 5;
+  if (start < 0 || reply[start] !== ERROR || start + 1 + reply.readUInt32BE(start + 1) !== reply.length)
+    return undefined;
+  const fields = reply.toString('utf8', start + 5).split('\0');
+  return fields.find((field) => field.startsWith('M'))?.slice(1) ?? '';
+}
+
+/** Sends the messages to the database and posts its replies as they come. Throws if the database ended itself. */
 async function exchange(pglite: PGlite, messages: Uint8Array): Promise<void> {
   let parts: Uint8Array[] = [];
   let bytes = 0;
@@ -103,6 +119,8 @@ async function exchange(pglite: PGlite, messages: Uint8Array): Promise<void> {
     if (bytes >= PART_BYTES) postPart(false);
   };
   await pglite.execProtocolRawStream(messages, { onRawData });
+  const panic = panicAtEnd(Buffer.concat(parts));
+  if (panic !== undefined) throw new Error(panic);
   postPart(true);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stops an embedded warehouse before its disk is full. Embedded Postgres never returns from a failing write. It blocks
- * the event loop, and answers that arrive in the meantime are lost with the process.
+ * Stops an embedded warehouse before its disk is full. A failed write ends embedded Postgres, and the answers that arrive
+ * after that go to the spool, which needs the same disk.
  */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { TransientError } from '../../errors.ts';

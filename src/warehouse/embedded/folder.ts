@@ -54,7 +54,7 @@ export const openMemory = (): Promise<EmbeddedDatabase> =>
 
 const ended = (place: string, { message }: ThreadError): TransientError =>
   new TransientError(`The embedded database in ${place} ended: ${message === '' ? 'it gave no reason' : message}`, {
-    next: 'Run the same command again. What was stored is kept. If it happens again, free memory, or set DATABASE_URL to a Postgres server.',
+    next: 'Run the same command again. What was stored is kept. If it happens again, free memory and disk space, or set DATABASE_URL to a Postgres server.',
   });
 
 /** The reason for an error. Embedded Postgres also throws values without a message. */

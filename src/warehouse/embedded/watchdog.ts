@@ -1,4 +1,4 @@
-/** Ends an embedded database that is stuck in a write: it never returns from one that fails on a full disk. */
+/** Ends an embedded database that is stuck in a write on a full disk or in a folder that is gone. */
 import { statfsSync } from 'node:fs';
 import { TransientError } from '../../errors.ts';
 import type { EmbeddedDatabase } from './thread.ts';

@@ -1,9 +1,8 @@
-/** A process that fills its disk with an embedded database and gets stuck in a write; the watchdog ends the database. */
+/** A process that fills its disk with an embedded database until a write fails, which ends the database. */
 import { join } from 'node:path';
-import { SluiceError } from '../../src/errors.ts';
+import { SluiceError, TransientError } from '../../src/errors.ts';
 import { openPool } from '../../src/warehouse/embedded/pool.ts';
 import { openThread } from '../../src/warehouse/embedded/thread.ts';
-import { startWatchdog } from '../../src/warehouse/embedded/watchdog.ts';
 
 /** Ignores errors of the database that it survives. */
 function report(error: unknown): void {
@@ -13,8 +12,10 @@ function report(error: unknown): void {
 }
 
 const folder = process.argv[2] ?? '';
-const database = await openThread({ dataDir: join(folder, 'data') }, { failure: (reason) => reason });
-startWatchdog(folder, database, 1000);
+const database = await openThread(
+  { dataDir: join(folder, 'data') },
+  { failure: ({ message }) => new TransientError(message, { next: 'Free space.' }) },
+);
 const { runScript } = openPool(database);
 await runScript('create table t (a int, b text)');
 // The loop ends only with the database.
