@@ -83,7 +83,9 @@ async function open({ dataDir, createIn, isLogShort }: OpenOptions): Promise<PGl
 
 /** Begins the fields of an error after which Postgres ends itself, such as that of a failed write to its log. */
 const PANIC = 'SPANIC\0';
+/** The types of messages of the database: an error, and the end of a reply, which has 6 bytes. */
 const ERROR = 0x45;
+const READY = 0x5a;
 
 /**
  * The message of such an error at the end of a reply, or undefined. No reply ends there otherwise, and the driver would
@@ -119,8 +121,10 @@ async function exchange(pglite: PGlite, messages: Uint8Array): Promise<void> {
     if (bytes >= PART_BYTES) postPart(false);
   };
   await pglite.execProtocolRawStream(messages, { onRawData });
-  const panic = panicAtEnd(Buffer.concat(parts));
-  if (panic !== undefined) throw new Error(panic);
+  if (parts.at(-1)?.at(-6) !== READY) {
+    const panic = panicAtEnd(Buffer.concat(parts));
+    if (panic !== undefined) throw new Error(panic);
+  }
   postPart(true);
 }
 
