@@ -58,44 +58,44 @@ export interface HandleContext {
 }
 
 /** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
-export async function handle(handling: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
-  const { config } = handling.invocation;
-  if (handling.signal.aborted) return requeued(data);
+export async function handle(context: HandleContext, { data, saveData }: ActiveJob): Promise<JobOutcome> {
+  const { config } = context.invocation;
+  if (context.signal.aborted) return requeued(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
-  if (!definition) return leftToOtherConfig(handling, data);
-  handling.onEvent({ kind: 'begun', job: data });
-  await handling.invocation.checkClock();
+  if (!definition) return postponeForOtherConfig(context, data);
+  context.onEvent({ kind: 'begun', job: data });
+  await context.invocation.checkClock();
   // With what the worker learns about earlier runs, for the job that follows.
   let job: JobData = data;
   try {
-    if (data.kind === 'chunk') return await handleChunk(handling, definition, data);
-    const next = await beginSync(handling, definition, data, saveData);
+    if (data.kind === 'chunk') return await handleChunk(context, definition, data);
+    const next = await beginSync(context, definition, data, saveData);
     if ('as' in next) return next;
     job = next;
-    return await handleSync(handling, definition, next);
+    return await handleSync(context, definition, next);
   } catch (thrown) {
     const error = toUserError(thrown);
-    if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
-    if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
+    if (!(error instanceof SluiceError)) return failed(context, data, String((error as Error).stack ?? error));
+    if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(context, data, error.message);
     const { exitCode, message: because, next = null } = error;
-    return follow(handling, job, { exitCode, state: undefined, because, next });
+    return follow(context, job, { exitCode, state: undefined, because, next });
   }
 }
 
 /** Returns the job as its run begins, or its outcome if its work is done or has to wait for a parent. */
 async function beginSync(
-  handling: HandleContext,
+  context: HandleContext,
   definition: SyncDefinition,
   data: SyncJob,
   saveData: ActiveJob['saveData'],
 ): Promise<SyncJob | JobOutcome> {
-  const { warehouse, effects } = handling.invocation;
+  const { warehouse, effects } = context.invocation;
   const newest = await retryTransient(() => newestRun(warehouse, data.sync), effects);
-  const parents = await busyParents(handling, definition);
+  const parents = await busyParents(context, definition);
   // A run that began while a parent was busy lacks rows of the parent.
-  const done = parents.length > 0 && data.waited ? undefined : doneBefore(handling, definition, data, newest);
+  const done = parents.length > 0 && data.waited ? undefined : doneBefore(context, definition, data, newest);
   if (done) return done;
-  if (parents.length > 0) return waitFor(handling, parents, { ...data, since: newest.endKey, waited: true });
+  if (parents.length > 0) return waitFor(context, parents, { ...data, since: newest.endKey, waited: true });
   const { waited, since = newest.endKey, ...rest } = data;
   const started = { ...rest, since };
   if (waited || data.since === undefined) await saveData(started);
@@ -103,10 +103,10 @@ async function beginSync(
 }
 
 /** Postpones a job whose sync this config lacks, for a worker with another config, as in a rolling restart. */
-async function leftToOtherConfig(handling: HandleContext, data: JobData): Promise<JobOutcome> {
+async function postponeForOtherConfig(context: HandleContext, data: JobData): Promise<JobOutcome> {
   const because = `the config names no sync ${data.sync}`;
-  if (data.tries >= MOST_TRIES || !(await handling.hasOtherWorkers())) return failed(handling, data, because);
-  handling.onEvent({ kind: 'waits', sync: data.sync, because, seconds: RETRY_HELD_SECONDS });
+  if (data.tries >= MOST_TRIES || !(await context.hasOtherWorkers())) return failed(context, data, because);
+  context.onEvent({ kind: 'waits', sync: data.sync, because, seconds: RETRY_HELD_SECONDS });
   return requeuedAfter({ ...data, tries: data.tries + 1 }, RETRY_HELD_SECONDS);
 }
 
@@ -115,7 +115,7 @@ async function leftToOtherConfig(handling: HandleContext, data: JobData): Promis
  * settle the job. Undefined if the job still has work. Running the sync again would buy its answers again.
  */
 function doneBefore(
-  handling: HandleContext,
+  context: HandleContext,
   definition: SyncDefinition,
   data: SyncJob,
   newest: NewestRun,
@@ -123,9 +123,9 @@ function doneBefore(
   const { endKey, exitCode, byChunk, state, error } = newest;
   if (data.since === undefined || exitCode === null || endKey === data.since) return undefined;
   // If such a run was interrupted, a job must continue it.
-  if (byChunk && !isTransient({ exitCode, state })) return leftToOthers(handling, data);
-  reportHadEnded(handling, definition, newest);
-  return follow(handling, data, { exitCode, state, because: error, next: null, since: endKey });
+  if (byChunk && !isTransient({ exitCode, state })) return startRemainingChildren(context, data);
+  reportHadEnded(context, definition, newest);
+  return follow(context, data, { exitCode, state, because: error, next: null, since: endKey });
 }
 
 /** Reports the end of a run once more, since its worker may have died before its alerts were recorded. */
@@ -139,7 +139,7 @@ function reportHadEnded({ onEvent }: HandleContext, { name: sync, endpoint }: Sy
  * The outcome of a job whose run another worker concludes and follows up. But that worker saw the sync
  * as busy until this job was settled, so this job starts the remaining children.
  */
-function leftToOthers({ invocation }: HandleContext, job: JobData): JobOutcome {
+function startRemainingChildren({ invocation }: HandleContext, job: JobData): JobOutcome {
   return { as: 'done', follows: (tx) => childrenOf(invocation, tx, job, true) };
 }
 
@@ -167,8 +167,8 @@ function waitFor({ onEvent }: HandleContext, parents: readonly string[], job: Sy
   return requeuedAfter(job, RETRY_HELD_SECONDS);
 }
 
-async function handleSync(handling: HandleContext, definition: SyncDefinition, data: SyncJob): Promise<JobOutcome> {
-  const { invocation, jobs, chunkSize, onEvent, signal } = handling;
+async function handleSync(context: HandleContext, definition: SyncDefinition, data: SyncJob): Promise<JobOutcome> {
+  const { invocation, jobs, chunkSize, onEvent, signal } = context;
   const { warehouse, config, effects } = invocation;
   const statistics = openStatistics(warehouse, effects.onNotice);
   const summary = await runSync(
@@ -196,25 +196,25 @@ async function handleSync(handling: HandleContext, definition: SyncDefinition, d
   );
   if (summary === 'shared') {
     onEvent({ kind: 'shared', sync: data.sync });
-    return leftToOthers(handling, data);
+    return startRemainingChildren(context, data);
   }
   onEvent({ kind: 'run ended', summary });
   const end = await endOf(invocation, data, summary);
   if (signal.aborted && isTransient(end)) return requeued({ ...data, since: end.since });
   await statistics.finish(signal);
-  return follow(handling, data, end);
+  return follow(context, data, end);
 }
 
-async function handleChunk(handling: HandleContext, definition: SyncDefinition, data: ChunkJob): Promise<JobOutcome> {
-  const end = await executeChunk(handling.invocation, definition, data, handling.signal);
+async function handleChunk(context: HandleContext, definition: SyncDefinition, data: ChunkJob): Promise<JobOutcome> {
+  const end = await executeChunk(context.invocation, definition, data, context.signal);
   switch (end.as) {
     case 'done':
     case 'void':
-      return leftToOthers(handling, data);
+      return startRemainingChildren(context, data);
     case 'stopped':
       return requeued(data);
     case 'outdated': {
-      handling.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_OUTDATED_SECONDS });
+      context.onEvent({ kind: 'waits', sync: data.sync, because: end.because, seconds: RETRY_OUTDATED_SECONDS });
       // A worker with another version of the config may execute the chunk. If none does for a time, the job of the sync
       // takes the run over. If the run ends before, that job is done.
       const sync = { ...syncJob(data.sync, data.tries, data.firing), since: endKeyWhileRunning(data.runId) };
@@ -222,16 +222,16 @@ async function handleChunk(handling: HandleContext, definition: SyncDefinition, 
       return { as: 'done', follows: async () => next.map((job) => jobFor(job, RETRY_OUTDATED_SECONDS)) };
     }
     case 'concluded': {
-      const { invocation } = handling;
+      const { invocation } = context;
       const { warehouse, effects } = invocation;
-      if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
-      else reportHadEnded(handling, definition, await retryTransient(() => newestRun(warehouse, data.sync), effects));
+      if (end.summary) context.onEvent({ kind: 'run ended', summary: end.summary });
+      else reportHadEnded(context, definition, await retryTransient(() => newestRun(warehouse, data.sync), effects));
       // The outcome of a run is the outcome of its sync.
       const { summary, exitCode, state } = end;
       const { runId, sync, tries, firing } = data;
       const job = { ...syncJob(sync, tries, firing), since: endKeyWhileRunning(runId) };
       const runEnd = await endOf(invocation, job, summary ?? { runId, exitCode, state, error: null, next: null });
-      return follow(handling, job, runEnd);
+      return follow(context, job, runEnd);
     }
   }
 }

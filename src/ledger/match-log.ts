@@ -120,8 +120,8 @@ export function requestsSince(
 }
 
 /**
- * Matches by identifier the requests sent since an instant that are not matched by it completely. Once all their attempts
- * are, other matches of them end; returns the requests that lose such a match.
+ * Matches log rows by identifier with the requests sent since an instant. A request whose attempts all have a row by identifier
+ * loses its other matches; returns these requests.
  */
 export async function matchIdentifiers(database: ReconcileDb, since: Date | undefined, now: Date): Promise<string[]> {
   const tables = reconcileTables(database);

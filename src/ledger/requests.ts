@@ -1,4 +1,4 @@
-/** The ledger: every request, recorded before it is sent, with its state, attempts and result. */
+/** The requests of the ledger: each is recorded before it is sent, with its state, attempts and result. */
 import { yieldToEventLoop } from '../async/yield-to-event-loop.ts';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
@@ -20,11 +20,11 @@ export interface LedgerRequest {
   readonly input: RequestBody;
   readonly attempts: number;
   /** The attempts, if the last invocation ended with a failure that may be billed; otherwise 0. */
-  readonly failedAttempts: number;
+  readonly billableFailures: number;
   /** The id that its attempts carry; null before the first. */
   readonly xRequestId: string | null;
   /** An earlier answer was unreadable, so the request is sent again unchanged. */
-  readonly asksAgain?: boolean;
+  readonly hasUnreadableAnswer?: boolean;
 }
 
 /** What stored answers mean for the requests of a plan, by request key. */
@@ -53,27 +53,29 @@ export async function planRequests(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
   tasks: readonly Task[],
-  more: PlanRequestsOptions,
+  options: PlanRequestsOptions,
 ): Promise<number> {
+  const { chunks } = options;
   let added = 0;
-  let entered = Promise.resolve(0);
+  let inserted = Promise.resolve(0);
   for (let start = 0; start < tasks.length; start += ROWS_PER_STATEMENT) {
     // Prepared while the database executes the statement before.
-    const entry = entryOf(ops, run, tasks.slice(start, start + ROWS_PER_STATEMENT), {
-      ...more,
-      ...(more.chunks && { chunks: more.chunks.slice(start, start + ROWS_PER_STATEMENT) }),
-    });
-    added += await entered;
-    entered = entry.executeTakeFirst().then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
+    const end = start + ROWS_PER_STATEMENT;
+    const part = { ...options, ...(chunks && { chunks: chunks.slice(start, end) }) };
+    const insertion = insertionOf(ops, run, tasks.slice(start, end), part);
+    added += await inserted;
+    inserted = insertion
+      .executeTakeFirst()
+      .then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
     // The error is thrown where the promise is awaited.
-    entered.catch(() => undefined);
+    inserted.catch(() => undefined);
     await yieldToEventLoop();
   }
-  return added + (await entered);
+  return added + (await inserted);
 }
 
-/** The statement that adds one chunk of tasks. */
-function entryOf(
+/** The statement that adds a part of the tasks. */
+function insertionOf(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
   tasks: readonly Task[],
@@ -127,8 +129,13 @@ function entryOf(
  * Returns requests of a run after the given id that were never sent, in plan order, at most `limit`. The result is
  * empty only if there are no more.
  */
-export async function openRequests(ops: Ops, part: RunScope, afterId: string, limit: number): Promise<LedgerRequest[]> {
-  const open = planned(ops, part).where('attempts', '=', '0');
+export async function openRequests(
+  ops: Ops,
+  scope: RunScope,
+  afterId: string,
+  limit: number,
+): Promise<LedgerRequest[]> {
+  const open = planned(ops, scope).where('attempts', '=', '0');
   for (let after = afterId; ; ) {
     // Most requests of a run have consecutive ids. Without the upper bound, each page would sort all open requests.
     const upTo = String(BigInt(after) + BigInt(limit));
@@ -146,18 +153,18 @@ export async function openRequests(ops: Ops, part: RunScope, afterId: string, li
 }
 
 /** Returns requests of a run that were sent and are planned again, in plan order. */
-export async function triedRequests(ops: Ops, part: RunScope): Promise<LedgerRequest[]> {
-  return ledgerRequests(await planned(ops, part).where('attempts', '>', '0').execute());
+export async function triedRequests(ops: Ops, scope: RunScope): Promise<LedgerRequest[]> {
+  return ledgerRequests(await planned(ops, scope).where('attempts', '>', '0').execute());
 }
 
-const planned = (ops: Ops, part: RunScope) =>
+const planned = (ops: Ops, scope: RunScope) =>
   ops
     .selectFrom('requests')
     .select(['id', 'request_key as requestKey', 'body as request', 'sent_body as body', 'input'])
     .select([sql<number>`attempts::int`.as('attempts'), 'x_request_id as xRequestId'])
     .select(
       sql<number>`case when failure_class = 'unavailable' and status not in (429, 503) then attempts::int else 0 end`.as(
-        'failedAttempts',
+        'billableFailures',
       ),
     )
     .select((eb) =>
@@ -169,14 +176,18 @@ const planned = (ops: Ops, part: RunScope) =>
             .whereRef('a.request_key', '=', 'requests.request_key')
             .where('a.unreadable', '=', sql<boolean>`true`),
         )
-        .as('asksAgain'),
+        .as('hasUnreadableAnswer'),
     )
-    .where(isInScope(part))
+    .where(isInScope(scope))
     .where('state', '=', 'planned')
     .orderBy('id');
 
 function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['execute']>>): LedgerRequest[] {
-  return rows.map((row) => ({ ...row, body: row.body as RequestBody, asksAgain: row.asksAgain === true }));
+  return rows.map((row) => ({
+    ...row,
+    body: row.body as RequestBody,
+    hasUnreadableAnswer: row.hasUnreadableAnswer === true,
+  }));
 }
 
 /** The states of a request that is not settled; a settled request never changes. */
@@ -252,11 +263,14 @@ export async function recordFresh(ops: Ops, lease: Lease, id: string, answerId: 
 }
 
 /** Counts the requests of a run by state. */
-export async function countByState(ops: Ops, part: RunScope): Promise<Readonly<Partial<Record<RequestState, number>>>> {
+export async function countByState(
+  ops: Ops,
+  scope: RunScope,
+): Promise<Readonly<Partial<Record<RequestState, number>>>> {
   const rows = await ops
     .selectFrom('requests')
     .select(['state', sql<string>`count(*)`.as('n')])
-    .where(isInScope(part))
+    .where(isInScope(scope))
     .groupBy('state')
     .execute();
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
@@ -268,14 +282,14 @@ export async function countByState(ops: Ops, part: RunScope): Promise<Readonly<P
  */
 export async function moveRequests(
   ops: Ops,
-  part: RunScope,
+  scope: RunScope,
   from: readonly RequestState[],
   to: RequestState,
 ): Promise<string[]> {
   const rows = await ops
     .updateTable('requests')
     .set({ state: to })
-    .where(isInScope(part))
+    .where(isInScope(scope))
     .where('state', 'in', [...from])
     .returning('id')
     .execute();
@@ -283,7 +297,7 @@ export async function moveRequests(
 }
 
 /** Skips the planned requests of a run. Use a transaction. Throws a HeldError if the lease was lost. */
-export async function skipPlanned(tx: Ops, lease: Lease, part: RunScope): Promise<void> {
+export async function skipPlanned(tx: Ops, lease: Lease, scope: RunScope): Promise<void> {
   await assertLease(tx, lease);
-  await moveRequests(tx, part, ['planned'], 'skipped');
+  await moveRequests(tx, scope, ['planned'], 'skipped');
 }

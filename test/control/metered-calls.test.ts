@@ -35,7 +35,7 @@ function requestUnderLimit(onCorrect: () => void = () => undefined) {
         corrections.push(added);
       };
       await ticket.claim({ id: '1', attempts: 0 }, { points, add });
-      ticket.answered(outcome);
+      ticket.ended(outcome);
       return (cost) => {
         counted -= points - ticket.settle(cost);
       };

@@ -71,7 +71,7 @@ function meterOf(logReader: Metering['logReader']) {
         if (!ticket || !('claim' in ticket)) throw new Error('no ticket');
         made += 1;
         await ticket.claim({ id: String(made), attempts: 0 }, { points: 1, add: async () => undefined });
-        ticket.answered(ANSWERED);
+        ticket.ended(ANSWERED);
         ticket.settle(1);
       }
     },

@@ -253,7 +253,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     const ticket = calls.openTicket();
     await ticket.claim({ id: '1', attempts: 0 }, reservation);
     const refusal = { status: 429, headers: {}, body: new Uint8Array(), receivedAt: PERIOD.from, tookMs: 1 };
-    ticket.answered({ kind: 'answered', ...refusal });
+    ticket.ended({ kind: 'answered', ...refusal });
     reservation.settle(ticket.settle(0));
 
     today = next;

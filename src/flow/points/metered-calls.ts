@@ -26,7 +26,7 @@ export interface MeteredCallsOptions {
 
 /** What has become of the call that a ticket let in. */
 type TicketState =
-  | { readonly is: 'open' | 'left' }
+  | { readonly is: 'open' | 'canceled' }
   | { readonly is: 'sending'; readonly call: MeteredCall; readonly reserved: Reserved }
   | { readonly is: 'answered'; readonly call: MeteredCall; readonly attempt: EndedAttempt }
   | { readonly is: 'settled'; readonly points: number };
@@ -65,7 +65,8 @@ export class MeteredCalls {
     return [...this.#calls.keys()];
   }
 
-  inFlight(): number {
+  /** Calls that were let in and have not ended. */
+  openTickets(): number {
     return this.#open.size;
   }
 
@@ -161,7 +162,8 @@ export class MeteredCalls {
       .filter(({ inFlight }) => inFlight === 0)
       .map((call) => ({ call, attempts: call.attempts }));
     const costs = await this.#it.logReader.costs(ended.map(({ call }) => call.id));
-    let [charged, expected] = [0, 0];
+    let charged = 0;
+    let expected = 0;
     const corrections: Promise<void>[] = [];
     for (const { call, attempts } of ended) {
       const cost = costs.get(call.id);
@@ -171,7 +173,10 @@ export class MeteredCalls {
       if (!shown) continue;
       const { points, isComplete, lacksRow } = shown;
       const counted = countedPoints(call);
-      if (isComplete) [charged, expected] = [charged + points, expected + counted];
+      if (isComplete) {
+        charged += points;
+        expected += counted;
+      }
       if (!lacksRow) this.#end(call, points);
       corrections.push(correctCall(call, points - counted));
       this.#recount(call);
@@ -197,7 +202,7 @@ export class MeteredCalls {
         this.#open.set(ticket, reserved.points);
         state = { is: 'sending', call: await this.#begin(request), reserved };
       },
-      answered: (outcome) => {
+      ended: (outcome) => {
         if (state.is !== 'sending') return;
         const { call, reserved } = state;
         this.#open.delete(ticket);
@@ -214,12 +219,12 @@ export class MeteredCalls {
         this.announceChange();
         return settled;
       },
-      leave: () => {
+      cancel: () => {
         this.#open.delete(ticket);
         if (state.is === 'sending') {
           state.call.inFlight -= 1;
           this.#forgetIfFree(state.call);
-          state = { is: 'left' };
+          state = { is: 'canceled' };
         }
         this.announceChange();
       },

@@ -4,7 +4,7 @@
  * read after each tenth of the tightest limit's remainder, after a minute, and at the end. `metered-calls.ts` knows the calls
  * and what counts for them, and `request-log-reader.ts` reads the log.
  */
-import { orAborted } from '../../async/or-aborted.ts';
+import { orAborted, orSignal } from '../../async/or-aborted.ts';
 import { leftForEach, type MeteredBudget, POINTS_ERROR } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Effects } from '../effects.ts';
@@ -12,7 +12,7 @@ import type { RequestLogReader } from './request-log-reader.ts';
 import type { MeteredCall } from './metered-call.ts';
 import { pagesWith } from '../run/read-request-log.ts';
 import { MeteredCalls } from './metered-calls.ts';
-import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
+import { type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
 import { LOG_PATH } from '../../service/request-log/request-log.ts';
 
 export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
@@ -79,7 +79,7 @@ export class TruePointsMeter implements PointsMeter {
       if (refused) return refused;
       const first = this.#dueFirst();
       if (first === undefined) return this.#calls.openTicket();
-      await (first === 'reading' ? this.#verifyOnce(signal) : orFired(this.#calls.nextChange(), signal));
+      await (first === 'reading' ? this.#verifyOnce(signal) : orSignal(this.#calls.nextChange(), signal));
     }
     return undefined;
   }
@@ -113,13 +113,13 @@ export class TruePointsMeter implements PointsMeter {
     const points = calls.unconfirmedPoints();
     if (points > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS) return 'reading';
     if (this.#isProbing()) {
-      if (calls.inFlight() > 0) return 'end';
+      if (calls.openTickets() > 0) return 'end';
       return points > 0 && !this.#isReadingRefused ? 'reading' : undefined;
     }
     if (points === 0 || points < this.#threshold || this.#isReadingRefused) return undefined;
     // The limit may be exceeded by as many calls as may be in flight.
-    if (calls.waitingCount() + calls.inFlight() < this.#it.inFlight) return undefined;
-    return calls.inFlight() > 0 ? 'end' : 'reading';
+    if (calls.waitingCount() + calls.openTickets() < this.#it.inFlight) return undefined;
+    return calls.openTickets() > 0 ? 'end' : 'reading';
   }
 
   /** Finds the end of the log and the balance, before the first call. */

@@ -13,14 +13,14 @@ export interface Ticket {
   /** Assigns the ticket to a request, with the points reserved for it. */
   readonly claim: (request: Pick<LedgerRequest, 'id' | 'attempts'>, reserved: Reserved) => Promise<void>;
   /** Reports that the call has ended. */
-  readonly answered: (outcome: Outcome) => void;
+  readonly ended: (outcome: Outcome) => void;
   /**
    * Takes the expected cost of the call, and returns what to count until the log shows the cost. Only the first call
    * counts.
    */
   readonly settle: (points: number) => number;
   /** Reports that nothing was sent. */
-  readonly leave: () => void;
+  readonly cancel: () => void;
 }
 
 /** Why nothing may be bought. */
@@ -42,9 +42,9 @@ export interface PointsMeter {
 /** The ticket of every call without a limit in points. */
 export const UNMETERED: Ticket = {
   claim: () => Promise.resolve(),
-  answered: () => undefined,
+  ended: () => undefined,
   settle: (points) => points,
-  leave: () => undefined,
+  cancel: () => undefined,
 };
 
 /**
@@ -60,12 +60,3 @@ export const isInputError = (status: number): boolean =>
 /** The balance in the header of an answer; negative if the account is overdrawn. */
 export const balanceIn = (header: string | undefined): number | undefined =>
   header !== undefined && /^-?\d{1,15}(?:\.\d+)?$/.test(header.trim()) ? Number(header) : undefined;
-
-/** Waits for the promise or the signal. */
-export async function orFired(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const fired = Promise.withResolvers<void>();
-  const fire = (): void => fired.resolve();
-  signal.addEventListener('abort', fire, { once: true });
-  await Promise.race([promise, fired.promise]);
-  signal.removeEventListener('abort', fire);
-}

@@ -38,7 +38,7 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? context.newId() };
   let attempt: Omit<Attempt, 'endpointAnswered'> = {
     number: 1,
-    earlierAttempts: request.failedAttempts,
+    earlierAttempts: request.billableFailures,
     paidRetries: 0,
     unpaidRetries: 0,
     lostInvocations: context.lostInvocations,
@@ -106,7 +106,7 @@ async function callWith(
     const admitted = await orAborted(admitRequest(limiter, reservations, most, signal), signal);
     if (!admitted) return ABORTED;
     if (!('slot' in admitted)) {
-      ticket.leave();
+      ticket.cancel();
       // The true cost of earlier calls may leave room in the limit.
       const hasChanged = await orAborted(meter?.verify(signal) ?? Promise.resolve(false), signal);
       return hasChanged === true ? AGAIN : endedBy(limitReached(admitted));
@@ -117,12 +117,12 @@ async function callWith(
     const result = signal.aborted ? ABORTED : await sendIfOwned(request, context, admission, signal);
     if (result.kind !== 'sent') return result;
     sent = result.outcome;
-    ticket.answered(sent);
+    ticket.ended(sent);
     const metered = { ...reservation, settle: (cost: number) => reservation.settle(ticket.settle(cost)) };
     return { kind: 'sent', outcome: sent, slot, reservation: metered };
   } finally {
     if (!sent) {
-      ticket.leave();
+      ticket.cancel();
       admission?.reservation.settle(0);
       admission?.slot.release();
     }

@@ -179,7 +179,7 @@ class RunExecution {
   async #handle(request: LedgerRequest, onAnswer: () => void): Promise<void> {
     await this.#loads.waitUntil(() => this.#loaderHasRoom() || this.#isStopping());
     if (this.#isStopping() || (await this.#endUnsent(request)) || this.#isStopping()) return;
-    const decision = request.asksAgain ? ({ do: 'send' } as const) : this.#splitter.decide(request);
+    const decision = request.hasUnreadableAnswer ? ({ do: 'send' } as const) : this.#splitter.decide(request);
     switch (decision.do) {
       case 'split': {
         const split = (): Promise<void> => splitPlanned(this.#context, request, decision.parts, this.#splitter);

@@ -54,7 +54,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
     const database = { db, schema: warehouse.schema, ops: warehouse.ops };
     const ops = operationsOf(database);
     await sql`select pg_advisory_xact_lock(hashtext(${`${warehouse.ops}.request_cost_matches`}))`.execute(db);
-    const identified = await matchIdentifiers(database, since, now);
+    const unmatched = await matchIdentifiers(database, since, now);
     const found = await readLogIdentifiers(database);
     const identifiers = { ...found, offsetMs: found.offsetMs ?? inOrder?.offsetMs };
     const changed = await matchCandidates(database, identifiers, since, now);
@@ -75,7 +75,7 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
       }),
     );
     await settleRequests(database, since, [
-      ...identified,
+      ...unmatched,
       ...changed,
       ...ordered,
       ...left,
