@@ -55,18 +55,15 @@ export async function planRequests(
   tasks: readonly Task[],
   options: PlanRequestsOptions,
 ): Promise<number> {
-  const { chunks } = options;
   let added = 0;
   let inserted = Promise.resolve(0);
   for (let start = 0; start < tasks.length; start += ROWS_PER_STATEMENT) {
-    // Prepared while the database executes the statement before.
     const end = start + ROWS_PER_STATEMENT;
-    const part = { ...options, ...(chunks && { chunks: chunks.slice(start, end) }) };
-    const insertion = insertionOf(ops, run, tasks.slice(start, end), part);
+    const chunks = options.chunks?.slice(start, end);
+    // Prepared while the database executes the statement before.
+    const insertion = insertionOf(ops, run, tasks.slice(start, end), { ...options, chunks });
     added += await inserted;
-    inserted = insertion
-      .executeTakeFirst()
-      .then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
+    inserted = insertion.executeTakeFirst().then((result) => Number(result.numInsertedOrUpdatedRows ?? 0n));
     // The error is thrown where the promise is awaited.
     inserted.catch(() => undefined);
     await yieldToEventLoop();

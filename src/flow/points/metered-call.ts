@@ -62,6 +62,13 @@ export const newCall = ({ before, ...call }: Pick<MeteredCall, 'id' | 'sentMs' |
   isGivenUp: false,
 });
 
+/** What has become of the call that a ticket let in. */
+export type TicketState =
+  | { readonly is: 'open' | 'canceled' }
+  | { readonly is: 'sending'; readonly call: MeteredCall; readonly reserved: Reserved }
+  | { readonly is: 'answered'; readonly call: MeteredCall; readonly attempt: EndedAttempt }
+  | { readonly is: 'settled'; readonly points: number };
+
 /** Points that count against the limits for attempts that ended. */
 export const countedPoints = ({ ended }: Pick<MeteredCall, 'ended'>): number =>
   ended.reduce((sum, { counted }) => sum + counted, 0);

@@ -13,6 +13,7 @@ import {
   newCall,
   releaseRefused,
   shownCost,
+  type TicketState,
 } from './metered-call.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 import { ROWS_BEYOND_CALLS } from '../run/read-request-log.ts';
@@ -23,13 +24,6 @@ export interface MeteredCallsOptions {
   readonly logReader: Pick<RequestLogReader, 'costs'>;
   readonly now: () => Date;
 }
-
-/** What has become of the call that a ticket let in. */
-type TicketState =
-  | { readonly is: 'open' | 'canceled' }
-  | { readonly is: 'sending'; readonly call: MeteredCall; readonly reserved: Reserved }
-  | { readonly is: 'answered'; readonly call: MeteredCall; readonly attempt: EndedAttempt }
-  | { readonly is: 'settled'; readonly points: number };
 
 export class MeteredCalls {
   readonly #it: MeteredCallsOptions;
@@ -97,14 +91,12 @@ export class MeteredCalls {
 
   /** Where a reading must begin to show the rows of all calls that it looks for, and how many calls there were since then. */
   toRead(): { readonly fromMs: number; readonly calls: number } {
-    let [fromMs, place] = [this.#it.now().getTime(), this.#begun];
-    for (const call of this.#calls.values()) {
-      // Otherwise a call without a row would make each later reading begin at it.
-      if (call.isGivenUp && this.#begun - call.place > ROWS_BEYOND_CALLS) continue;
-      fromMs = Math.min(fromMs, call.sentMs);
-      place = Math.min(place, call.place);
-    }
-    return { fromMs, calls: this.#begun - place };
+    // Otherwise a call without a row would make each later reading begin at it.
+    const isTooOld = (call: MeteredCall): boolean => call.isGivenUp && this.#begun - call.place > ROWS_BEYOND_CALLS;
+    const sought = [...this.#calls.values()].filter((call) => !isTooOld(call));
+    const fromMs = sought.reduce((least, { sentMs }) => Math.min(least, sentMs), this.#it.now().getTime());
+    const first = sought.reduce((least, { place }) => Math.min(least, place), this.#begun);
+    return { fromMs, calls: this.#begun - first };
   }
 
   /** Stops waiting for the rows of these calls, which the log does not show, until `expectRows` looks for them again. */
