@@ -257,7 +257,7 @@ anyWarehouse('a forgotten person', (open) => {
     ).toEqual([{ extra: { first_name: 'Quinn', city: 'Voss' } }]);
   });
 
-  it('returns by no later answer, in no place', async () => {
+  it('returns by no later answer and by no replay, in no place', async () => {
     const { scene, answer } = await sceneWith(await open());
     const { warehouse } = scene;
     expect(await forgetIn(scene, [`${urn.type}\r`, `\uFEFF ${urn.value} \r\n`])).toMatchObject({
