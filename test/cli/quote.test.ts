@@ -147,14 +147,14 @@ describe('the summary of runs that cost points', () => {
       .filter((line) => line.startsWith('quoted'));
 
   it.each([
-    [run(214, quoted(180, 260)), 'quoted 180 to 260 points, spent 214: within'],
-    [run(1214, quoted(180, 260)), 'quoted 180 to 260 points, spent 1,214: above'],
-    [run(20, quoted(180, 260)), 'quoted 180 to 260 points, spent 20: below'],
-    [run(20, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 20 so far'],
-    [run(270, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 270: above'],
+    [run(214, quoted(180, 260)), 'quoted 180 to 260 points, spent 214 by the price list: within'],
+    [run(1214, quoted(180, 260)), 'quoted 180 to 260 points, spent 1,214 by the price list: above'],
+    [run(20, quoted(180, 260)), 'quoted 180 to 260 points, spent 20 by the price list: below'],
+    [run(20, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 20 by the price list so far'],
+    [run(270, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 270 by the price list: above'],
     [
       run(270, quoted(180, 260), { planned: 26, fresh: 4 }),
-      'quoted 180 to 260 points, spent 270: above, because answers led to 12 further requests',
+      'quoted 180 to 260 points, spent 270 by the price list: above, because answers led to 12 further requests',
     ],
   ])('compares them with the quote', (sync, line) => {
     expect(lines(sync)).toEqual([line]);
@@ -163,7 +163,7 @@ describe('the summary of runs that cost points', () => {
   it('adds up several syncs, and names those that are outside of their ranges', () => {
     const others = [run(5, quoted(10, 20), { sync: 'groups' }), run(15, quoted(10, 20), { sync: 'pages' })];
     expect(lines(run(200, quoted(180, 260)), ...others)).toEqual([
-      'quoted 200 to 300 points, spent 220: within; groups 5 of 10 to 20',
+      'quoted 200 to 300 points, spent 220 by the price list: within; groups 5 of 10 to 20',
     ]);
   });
 

@@ -21,7 +21,7 @@ export const sync = command({
     'If the warehouse is empty, create its schema first. If syncs end differently, the exit code is the most severe one. ' +
     'A sync with a query in for_each is not started if a sync in its after did not finish, except for its budget: the query would read incomplete rows. ' +
     'The spool keeps answers that the database does not accept until the next sync. It is in SLUICE_SPOOL (default: spool/ in the folder of an embedded warehouse, otherwise .sluice/spool beside the config).\n\n' +
-    '- The first number of a sync counts the requests that were sent. Figures of a continued run count from its start. fresh: requests that a stored answer served; left: requests that stay planned.\n' +
+    '- The first column, `asked`, counts the requests that were sent. Figures of a continued run count from its start. fresh: requests that a stored answer served; left: requests that stay planned.\n' +
     '- loaded: items that created or changed rows; changed: those that changed a row; unchanged: items equal to their rows.\n' +
     '- superseded: items that a newer answer, or a later item with the same key, replaced, and items of forgotten entities; quarantined: items that could not be loaded.\n' +
     '- truncated: full answers that could not be split further; unreadable: answers that could not be read; in doubt: requests whose answers were lost.',

@@ -1,5 +1,6 @@
 /** Formats the summary of an invocation for people: a line for each sync, the total, errors and next steps. */
 import type { QuotedPoints, Summary, SyncSummary } from '../../ledger/summary.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { checkLines } from './check-lines.ts';
@@ -79,8 +80,16 @@ function score(syncs: readonly SyncSummary[]): string {
   const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
   // Until the log shows the cost, the points spent are counted with the same guess.
   const guess = quoted.some(({ quote }) => quote.confidence === 'guess') ? ' (a guess)' : '';
-  const byLog = spent > 0 && quoted.every((it) => it.unverified?.requests === 0) ? ' according to the log' : '';
-  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${withThousands(spent)}${byLog}${verdict}${because}${others}\n`;
+  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${withThousands(spent)}${spent > 0 ? sourceOf(quoted, syncs) : ''}${verdict}${because}${others}\n`;
+}
+
+/** Where the points come from. Without a limit, only a sync of the log in the same command reads what was charged. */
+function sourceOf(quoted: readonly Quoted[], syncs: readonly SyncSummary[]): string {
+  if (quoted.every(({ unverified }) => unverified?.requests === 0)) return ' according to the log';
+  const mayBeCharges =
+    syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT) ||
+    quoted.some(({ unverified, continued }) => unverified !== undefined || continued);
+  return mayBeCharges ? '' : ' by the price list';
 }
 
 /** The points of this invocation, if they differ from those of the run: limits per run apply to one invocation. */
