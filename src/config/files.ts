@@ -1,7 +1,7 @@
 /** Reads a config and the files that it includes, with their variables filled in. */
 import { existsSync } from 'node:fs';
 import { glob, open } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { withDefaults } from './defaults.ts';
 import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
 import { type SourceFile, WHOLE_FILE, sourceOf } from './document/source.ts';
@@ -126,7 +126,7 @@ async function readSource(path: string): Promise<SourceFile> {
   const refuse = (message: string): ConfigError =>
     new ConfigError([problemAt(sourceOf(path, ''), WHOLE_FILE, message)]);
   await using handle = await open(path).catch((cause: unknown) => {
-    throw refuse(unreadable(cause));
+    throw refuse(unreadable(path, cause));
   });
   const stat = await handle.stat();
   if (!stat.isFile()) throw refuse('this is not a file; a config is one YAML file');
@@ -146,10 +146,11 @@ function decoded(bytes: Uint8Array, refuse: (message: string) => ConfigError): s
   }
 }
 
-function unreadable(cause: unknown): string {
+function unreadable(path: string, cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return 'no such file; set --config or SLUICE_CONFIG, or create one with `sluice init`';
+    const where = isAbsolute(path) ? '' : ' in the working directory';
+    return `no such file${where}; set --config or SLUICE_CONFIG, or create one with \`sluice init\``;
   }
   return `the file can't be read (${code ?? 'unknown error'})`;
 }

@@ -228,7 +228,9 @@ const CASES: Readonly<Record<string, Case>> = {
   'no config': {
     words: ['sync', '--config', 'none.yaml'],
     code: 2,
-    says: ['none.yaml:1:1: no such file; set --config or SLUICE_CONFIG, or create one with `sluice init`'],
+    says: [
+      'none.yaml:1:1: no such file in the working directory; set --config or SLUICE_CONFIG, or create one with `sluice init`',
+    ],
   },
   'a sync that is not there': {
     words: ['sync', 'pagse'],
