@@ -119,7 +119,7 @@ function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
   if (totals.truncated > 0)
     return rejected(
       `full answers that could not be split further: ${totals.truncated}`,
-      'Raise count, or give the sync a window or split_by.',
+      'Raise count, or set raise_count_to, window or split_by.',
     );
   if (earlier === 0) return undefined;
   return rejected(
@@ -167,7 +167,7 @@ function unreadNext(definition: EndInput['definition'], { requests, failing }: U
 function advice(totals: Sums['totals']): string | null {
   if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
   if (totals.truncated > 0)
-    return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
+    return 'More may exist than was returned: raise count, or set raise_count_to, window or split_by.';
   return null;
 }
 
