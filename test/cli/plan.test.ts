@@ -87,6 +87,17 @@ describe('a plan', () => {
     expect(lines.filter((line) => line.includes('an earlier sync sends'))).toHaveLength(1);
   });
 
+  it('counts all requests that an earlier sync sends too, whatever their number', async () => {
+    const groups = Array.from({ length: 1500 }, (_, at) => 1001 + at);
+    const sync = (name: string, from: number): string =>
+      `  ${name}: { endpoint: pronet.group, max_age: 7d, for_each: { group: ${JSON.stringify(groups.slice(from).map(String))} } }\n`;
+    const lines = await planned('', [], `syncs:\n${sync('first', 0)}${sync('second', 0)}${sync('third', 600)}`);
+    expect(lines.filter((line) => line.includes('an earlier sync sends'))).toEqual([
+      expect.stringContaining('second: an earlier sync sends 1,500 requests'),
+      expect.stringContaining('third: an earlier sync sends 900 requests'),
+    ]);
+  });
+
   it('explains each request instead of the quote', async () => {
     const syncs = SYNCS.replace('[one, two, three] }', '[one, two] }, max_age: 7d');
     expect(await planned('', ['--explain'], syncs)).toEqual([

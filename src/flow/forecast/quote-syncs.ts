@@ -7,6 +7,7 @@ import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../day.ts';
 import { pointsRunningAt, unverifiedPoints } from '../../ledger/log-costs.ts';
 import type { UnverifiedPoints } from '../../ledger/summary.ts';
+import { KeySet } from '../../plan/key-set.ts';
 import { selectSyncs } from '../../plan/order.ts';
 import type { Level, PriceBook } from '../../plan/pricing/price-book.ts';
 import { type Quote, QuestionTotals, quoteOf, totalQuote } from '../../plan/pricing/quote.ts';
@@ -82,11 +83,13 @@ export async function quoteSyncs(
   const definitions = selectSyncs(config.syncs, names);
   await checkQueries(warehouse, definitions);
   const syncs: QuotedSync[] = [];
+  const sent = new KeySet();
   for (const definition of definitions) {
-    const quoted = await quoteSync(warehouse, config, definition, options, now);
+    // Only syncs of one endpoint can share requests.
+    const mayShare = definitions.some((it) => it !== definition && it.endpoint.name === definition.endpoint.name);
+    const quoted = await quoteSync(warehouse, config, { definition, sent: mayShare ? sent : undefined }, options, now);
     const waitsFor = parentsAmong(syncs, definition);
-    const shared = sharedWith(syncs, quoted);
-    syncs.push({ ...quoted, quote: { ...quoted.quote, shared, waitsFor } });
+    syncs.push({ ...quoted, quote: { ...quoted.quote, waitsFor } });
   }
   return syncs;
 }
@@ -94,7 +97,7 @@ export async function quoteSyncs(
 async function quoteSync(
   warehouse: Warehouse,
   config: Config,
-  definition: SyncDefinition,
+  { definition, sent }: { readonly definition: SyncDefinition; readonly sent: KeySet | undefined },
   options: PlanOptions,
   now: Date,
 ): Promise<QuotedSync> {
@@ -105,7 +108,7 @@ async function quoteSync(
   const ops = operationsOf(warehouse);
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals(options.limit);
-  const planned = new PlannedRequests(definition);
+  const planned = new PlannedRequests(definition, sent);
   let [requests, notSent, covered] = [0, 0, 0];
   for await (const part of parts(ops)) {
     requests += part.tasks.length;
@@ -123,18 +126,12 @@ async function quoteSync(
     requests: quoted.requests + covered,
     fresh: quoted.fresh + covered,
     failing: notSent,
-    shared: 0,
+    // Without a `max_age`, no answer of an earlier sync serves a request.
+    shared: definition.maxAgeMs === undefined ? 0 : planned.shared,
     waitsFor: [],
     continues: left?.continues ?? null,
   };
   return { definition, quote, prices, requests: planned };
-}
-
-/** The number of requests that earlier syncs of the plan buy for this one. Without a `max_age`, no answer serves it. */
-function sharedWith(planned: readonly QuotedSync[], { definition, requests }: QuotedSync): number {
-  if (definition.maxAgeMs === undefined) return 0;
-  const earlier = new Set(planned.flatMap((it) => it.requests.toSend.summary().sample.map(([key]) => key)));
-  return requests.toSend.summary().sample.filter(([key]) => earlier.has(key)).length;
 }
 
 /**
