@@ -52,7 +52,7 @@ export interface SyncQuote extends Quote {
   readonly failing: number;
   /**
    * Requests to send that earlier syncs of the plan send too. Their answers serve this sync, so a run sends them once, and
-   * each quote includes them. With more than 1,000 requests, only a sample is compared.
+   * each quote includes them.
    */
   readonly shared: number;
   /** Syncs of the same plan that would first load rows for the queries of this one. */
