@@ -33,10 +33,10 @@ export type SplitDecision =
 const FORGOTTEN = 'as many items as requested, and the request names a forgotten entity';
 const NOT_ALLOWED = 'as many items as requested, and its parts would take more requests than its days and facets need';
 
-/** Most slices of earlier runs that are read, newest first. */
-const EARLIER = 20_000;
-/** Most questions in memory, by last use: about 20 kB each. */
-const QUESTIONS = 10_000;
+/** They are read newest first. */
+const MOST_EARLIER_SLICES = 20_000;
+/** They are kept in memory, by last use: about 20 kB each. */
+const MOST_QUESTIONS = 10_000;
 
 type SplitDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 'splitBy' | 'raiseCountTo'>;
 
@@ -44,7 +44,7 @@ interface QuestionState {
   readonly evidence: Evidence;
   /** Number of answers learned from. */
   answers: number;
-  /** Answers of this run that were not full, and the sum of their filled shares. */
+  /** Answers of this run that were not full, and the sum of their shares of items in the requested count. */
   readonly roomy: { answers: number; filled: number };
   /** The days of the slices in flight, as numbers. */
   readonly inFlight: Set<DayRange>;
@@ -55,7 +55,7 @@ interface QuestionState {
 /** Creates the splitter of a run, with the slices of earlier runs of its sync as evidence. */
 export async function openSplitter(ops: Ops, definition: SyncDefinition): Promise<Splitter> {
   const { name, endpoint } = definition;
-  const earlier = endpoint.paging.days ? await readEarlierSlices(ops, name, endpoint.name, EARLIER) : [];
+  const earlier = endpoint.paging.days ? await readEarlierSlices(ops, name, endpoint.name, MOST_EARLIER_SLICES) : [];
   return new Splitter(definition, earlier);
 }
 
@@ -85,8 +85,8 @@ export class Splitter {
   followOptionsFor(input: RequestBody): FollowOptions {
     const { window, splitBy, raiseCountTo } = this.#definition;
     const question = this.#find(input);
-    const isMisledBy = question !== undefined && isMisled(question);
-    return { window, splitBy, raiseCountTo, evidence: question?.evidence, isMisled: isMisledBy };
+    const evidence = question?.evidence;
+    return { window, splitBy, raiseCountTo, evidence, isMisled: question !== undefined && isMisled(question) };
   }
 
   /** Returns what follows a learned answer: nothing, or parts that are allowed no more requests than their question. */
@@ -170,20 +170,22 @@ export class Splitter {
       change: Promise.withResolvers(),
     };
     this.#questions.set(canonicalJson(input), question);
-    const [oldest] = this.#questions.size > QUESTIONS ? this.#questions.keys() : [];
-    if (oldest !== undefined) this.#questions.delete(oldest);
+    if (this.#questions.size > MOST_QUESTIONS) {
+      const [oldest] = this.#questions.keys();
+      if (oldest !== undefined) this.#questions.delete(oldest);
+    }
     return question;
   }
 }
 
 /** Answers with room that a question may have beyond those that are a quarter full. */
-const BEYOND = 8;
+const MORE_ROOMY_ANSWERS = 8;
 
 /**
  * True if the answers to a question hold far less than predicted. Earlier answers may have been wrong, or their items
  * may be gone. Their predictions would split a window into single days.
  */
-const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
+const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > MORE_ROOMY_ANSWERS + 4 * roomy.filled;
 
 /**
  * True if requests in flight would improve a split. The first requests of a question qualify: as many may run together
