@@ -92,6 +92,9 @@ function undecided(table: DdlTable, have: TableShape): string[] {
   const unfilled = table.columns
     .filter(lackedBy(have.columns))
     .filter((it) => !it.nullable && it.default === undefined && !it.identity)
-    .map((it) => `column ${it.name} is added as not null without a default, which fails if the table has rows`);
+    .map(
+      (it) =>
+        `column ${it.name} is added as not null without a default, which fails if the table has rows: add it with a default for them, and drop the default (of _detail: 'full')`,
+    );
   return [...rest.map(({ message }) => message), ...unfilled].map((message) => `${table.name}: ${message}`);
 }

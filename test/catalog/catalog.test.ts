@@ -3,12 +3,22 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
+import type { Field, Resource } from '../../src/service/model.ts';
 import { canonicalRequest } from '../../src/service/request-key.ts';
+import { resourcesOf } from '../../src/warehouse/schema/resources.ts';
 import { bridgeTables, rootTables, tables } from '../../src/warehouse/schema/tables.ts';
 import { fullRequest, minimalRequests } from '../support/requests.ts';
 import { fieldsOf } from './fixture.ts';
 
 const ENDPOINTS = new URL('../../src/service/endpoints/', import.meta.url);
+
+/** The resources that the values of a field are observations of. */
+function observedIn(field: Field): readonly Resource[] {
+  if (field.shape === 'nested' || field.shape === 'nested-list') return [field.resource()];
+  const object = field.shape === 'list' ? field.element : field;
+  if (!('fields' in object)) return [];
+  return [...(object.observation?.resources() ?? []), ...Object.values(object.fields).flatMap(observedIn)];
+}
 
 describe('the catalog', () => {
   it('holds every endpoint that has a file, and no other', async () => {
@@ -25,7 +35,7 @@ describe('the catalog', () => {
     expect({ missing, found: catalog.length }).toEqual({ missing: [], found: declared.length });
   });
 
-  it('holds the ten endpoints of the contract', () => {
+  it('holds the endpoints of the contract', () => {
     expect(catalog.map(({ name, method, path }) => [name, method, path])).toEqual([
       ['token.requests', 'GET', '/token/requests'],
       ['webparser.parse', 'POST', '/api/webparser/parse'],
@@ -38,6 +48,19 @@ describe('the catalog', () => {
       ['photoshare.user', 'POST', '/api/photoshare/user'],
       ['photoshare.user.posts', 'POST', '/api/photoshare/user/posts'],
     ]);
+  });
+
+  it('marks a resource as shared if an item of another resource is an observation of it', () => {
+    const observed = resourcesOf(catalog).flatMap(({ fields }) => Object.values(fields).flatMap(observedIn));
+    expect(observed.filter(({ shared }) => !shared).map(({ name }) => `${name}: set shared: true`)).toEqual([]);
+  });
+
+  it('filters by no column that a foreign key or another index covers already', () => {
+    const covered = tables.flatMap(({ name, indexes }) => {
+      const names = indexes.map(({ columns }) => columns.join());
+      return names.filter((it, at) => names.indexOf(it) < at).map((it) => `${name}: remove ${it} from filters`);
+    });
+    expect(covered).toEqual([]);
   });
 
   it('has a minimal request in the tests for each endpoint, and for no other', () => {

@@ -2,11 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/document/problem.ts';
+import { catalog } from '../../src/service/catalog.ts';
 import { HEAD, inFolder, fileProblems, problemsOf, unmarked } from './written.ts';
 
 /** Lines of syncs with a « before each refused position, and the messages. */
 type Case = readonly [name: string, lines: string, ...problems: string[]];
 
+const ENDPOINTS = catalog.map(({ name }) => name).join(', ');
 const SEC = 'endpoint: sec.search.companies';
 const PEOPLE = 'endpoint: pronet.search.users';
 const CURSOR =
@@ -18,12 +20,12 @@ describe('a sync', () => {
     [
       'of an unknown endpoint',
       '  a: { endpoint: «photoshare.users }',
-      'endpoint is "photoshare.users", which the service doesn\'t have; did you mean "photoshare.user"? allowed: token.requests, webparser.parse, sec.search.companies, pronet.post.reposts, pronet.search.users, pronet.user.education, pronet.group, microblog.user, photoshare.user, photoshare.user.posts',
+      `endpoint is "photoshare.users", which the service doesn't have; did you mean "photoshare.user"? allowed: ${ENDPOINTS}`,
     ],
     [
       'of an endpoint written as its path',
       '  a: { endpoint: «/api/pronet/group }',
-      'endpoint is "/api/pronet/group", which the service doesn\'t have; did you mean "pronet.group"? allowed: token.requests, webparser.parse, sec.search.companies, pronet.post.reposts, pronet.search.users, pronet.user.education, pronet.group, microblog.user, photoshare.user, photoshare.user.posts',
+      `endpoint is "/api/pronet/group", which the service doesn't have; did you mean "pronet.group"? allowed: ${ENDPOINTS}`,
     ],
     [
       'with a misspelled choice',

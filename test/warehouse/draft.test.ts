@@ -72,7 +72,7 @@ eachWarehouse('a drafted migration', (open) => {
         'table notes exists and is not declared',
         'web_pages: column metadata: type is json, declared jsonb',
         'web_pages: column note exists and is not declared',
-        'web_pages: column new is added as not null without a default, which fails if the table has rows',
+        "web_pages: column new is added as not null without a default, which fails if the table has rows: add it with a default for them, and drop the default (of _detail: 'full')",
       ],
     });
     expect(draftMigration(live.operations, operationsTables)).toEqual({

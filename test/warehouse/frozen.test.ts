@@ -7,7 +7,8 @@ import { FROZEN, frozenText, migrationFiles } from '../support/frozen.ts';
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 it('every migration is in the list that a build takes along', async () => {
-  expect(Object.keys(steps).map((name) => `${name}.ts`)).toEqual(await migrationFiles());
+  const listed = Object.keys(steps).map((name) => `${name}.ts`);
+  expect(listed, 'list it in src/warehouse/migrate/migrations.ts').toEqual(await migrationFiles());
 });
 
 it('a drafted migration gets a number beyond every existing one, although numbers have gaps', async () => {
@@ -28,5 +29,6 @@ it('a migration depends on nothing that may change: it imports only Kysely', asy
   for (const name of await migrationFiles()) {
     const text = await readFile(new URL(`../../migrations/${name}`, import.meta.url), 'utf8');
     expect(text.match(/from '.*'/g)).toEqual([`from 'kysely'`]);
+    expect(text, 'say what the migration is for').not.toContain('Say what it is for.');
   }
 });

@@ -58,7 +58,7 @@ it('every view comes after the views that it reads', () => {
 });
 
 it('the digest in views-current.ts is that of the declared views', () => {
-  expect(VIEWS_DIGEST).toBe(viewsDigest());
+  expect(VIEWS_DIGEST, 'write the digest to src/warehouse/migrate/views-current.ts').toBe(viewsDigest());
 });
 
 eachWarehouse('views', (open, kind) => {
