@@ -119,6 +119,7 @@ describe('forget', () => {
     expect(rows).toMatchObject({ pronet_groups: 1 });
     expect(receipt).toEqual(expect.any(String));
     expect(out).not.toContain('1002');
+    expect((await sluice(['plan'])).out).toContain('groups: left out because of a forgotten entity: 2 requests.\n');
     expect((await sluice(['sync', '--quiet'])).code).toBe(0);
     expect(await groups()).toEqual(['1003']);
   });

@@ -105,13 +105,17 @@ function notes(
     (it) =>
       `${it.sync}: ${withNoun(it.failing, 'request')} not sent, because the last answers could not be read or never arrived; to send again, run sluice sync --refresh ${it.sync}.`,
   );
-  if (total.requests === total.fresh && !saved) return [...readings, ...gaps];
+  const forgotten = syncs
+    .filter((it) => it.forgotten > 0)
+    .map((it) => `${it.sync}: left out because of a forgotten entity: ${withNoun(it.forgotten, 'request')}.`);
+  if (total.requests === total.fresh && !saved) return [...readings, ...gaps, ...forgotten];
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
     ...continued,
     ...shared,
     ...gaps,
+    ...forgotten,
     ...(isBounded
       ? [`A run stops at ${withNoun(perRun, 'point')} (budget.per_run); the remaining requests stay planned.`]
       : []),

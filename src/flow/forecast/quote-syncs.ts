@@ -50,6 +50,8 @@ export interface SyncQuote extends Quote {
   readonly endpoint: string;
   /** Requests that are listed as failing and not sent again. No other figure includes them. */
   readonly failing: number;
+  /** Requests that are left out because they name a forgotten entity. No other figure includes them. */
+  readonly forgotten: number;
   /**
    * Requests to send that earlier syncs of the plan send too. Their answers serve this sync, so a run sends them once, and
    * each quote includes them.
@@ -109,11 +111,12 @@ async function quoteSync(
   const forecast = await openForecast(ops, definition, now);
   const totals = new QuestionTotals(options.limit);
   const planned = new PlannedRequests(definition, sent);
-  let [requests, notSent, covered] = [0, 0, 0];
+  let [requests, notSent, covered, forgotten] = [0, 0, 0, 0];
   for await (const part of parts(ops)) {
     requests += part.tasks.length;
     notSent += new Set([...part.givenUp, ...part.failing.keys()]).size;
     covered += 'covered' in part ? part.covered.length : 0;
+    forgotten += 'forgotten' in part ? part.forgotten : 0;
     const pending = await forecast(part);
     pending.forEach((question) => totals.add(question));
     planned.add(part, pending);
@@ -126,6 +129,7 @@ async function quoteSync(
     requests: quoted.requests + covered,
     fresh: quoted.fresh + covered,
     failing: notSent,
+    forgotten,
     // Without a `max_age`, no answer of an earlier sync serves a request.
     shared: definition.maxAgeMs === undefined ? 0 : planned.shared,
     waitsFor: [],
