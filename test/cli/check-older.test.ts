@@ -25,10 +25,14 @@ it('check leaves an older embedded warehouse as it is', async () => {
   const config = join(folder.path, 'sluice.yaml');
   await writeFile(
     config,
-    `service: { url: "http://127.0.0.1:1", token: a-token }\nwarehouse: { url: "${url}" }\nsyncs: { log: { endpoint: token.requests } }\n`,
+    `service: { url: "http://127.0.0.1:1", token: a-token }\nwarehouse: { url: "${url}" }\nsyncs: { log: { endpoint: token.requests, checks: [{ name: wrong, sql: selct }] } }\n`,
   );
   const { code, out } = await runInProcess(['check', '--config', config]);
   expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('schema: older') });
+  // The plan does not run the SQL of checks.
+  expect(out).toContain(
+    '1 query not checked, because the schema is not current; sluice plan updates it, at no cost; then run',
+  );
   const checksum = `select checksum from sluice_ops.applied_views where name = 'check_status'`;
   expect(await rowsOf(checksum)).toEqual([{ checksum: 'earlier' }]);
 });
