@@ -53,19 +53,25 @@ function queriesOf(
   const from = (relation: string): string => qualified(schema, relation);
   const keys = key.map((column) => `t.${quoted(column)}`).join(', ');
   const isSame = sameKey('c', changes.entityKey, 't', key);
-  const isFirst = 't._first_seen_at in (select received_at from read)';
+  const isFirst = 't.came_at in (select received_at from read)';
+  const stays = (life: string): string => `(${life}.went is null or ${life}.went not in (select id from read))`;
   const none = 'array[]::text[] as columns';
   const removedKeys = key.map((column, index) => `c.${quoted(changes.entityKey[index] ?? '')} as ${quoted(column)}`);
-  // Only owned rows are removed, and their log stays. A row that also came within these answers is not gone since before.
-  const removed = `select distinct ${removedKeys.join(', ')}, ${none} from ${from(changes.name)} c
-    where c.attribute = ${literal(CAME)} and c.to_value is null and c._answer_id in (select id from read)
-      and c.from_value::timestamptz not in (select received_at from read)
-      and not exists (select from ${from(name)} t where ${isSame})`;
+  const present = `select ${keys}, t._first_seen_at as came_at, null::bigint as went from ${from(name)} t`;
+  // Only owned rows are removed, and their log stays. One that returned later has another row now.
+  const lives = resource.owner
+    ? `(${present} union all select ${removedKeys.join(', ')}, c.from_value::timestamptz, c._answer_id
+        from ${from(changes.name)} c where c.attribute = ${literal(CAME)} and c.to_value is null)`
+    : `(${present})`;
+  // A row that also came within these answers is not gone since before, and one that a later answer contains is not gone.
+  const removed = `select distinct ${keys}, ${none} from ${lives} t where not ${stays('t')} and not ${isFirst}
+      and not exists (select from ${lives} m where ${sameKey('m', key, 't', key)} and m.came_at > t.came_at and ${stays('m')})`;
   return {
-    new: `select ${keys}, ${none} from ${from(name)} t where ${isFirst}`,
+    new: `select distinct ${keys}, ${none} from ${lives} t where ${isFirst} and ${stays('t')}`,
     changed: `select ${keys}, array_agg(distinct c.attribute order by c.attribute) as columns
-      from ${from(changes.name)} c join ${from(name)} t on ${isSame}
-      where c._answer_id in (select id from read) and c.changed_at > t._first_seen_at and not ${isFirst} group by ${keys}`,
+      from ${from(changes.name)} c join ${lives} t on ${isSame} and c.changed_at > t.came_at
+      where c._answer_id in (select id from read) and (t.went is null or t.went > c._answer_id) and ${stays('t')}
+        and not ${isFirst} group by ${keys}`,
     gone: resource.owner
       ? removed
       : `select ${keys}, ${none} from ${from(`${name}_presence`)} t where t._missing_since in (select received_at from read)`,

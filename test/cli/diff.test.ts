@@ -14,6 +14,7 @@ import type { Ran } from './program-run.ts';
 const CONFIG = `syncs:
   people: { endpoint: pronet.search.users, request: { title: engineer, count: 20 } }
   groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
+  schools: { endpoint: pronet.user.education, request: { urn: "fsd_profile:ann", count: 20 } }
 `;
 
 const person = (value: string, headline: string): object => ({
@@ -29,6 +30,10 @@ const ANSWERS = [
   [person('ann', 'Manager'), person('bob', 'Engineer'), person('dee', 'Engineer')],
 ];
 
+const school = (name: string): object => ({ company: { name } });
+/** The schools of a person, one list for each run: the second one comes, leaves and returns. */
+const SCHOOLS = [[school('A')], [school('A'), school('B')], [school('A')], [school('A'), school('C')]];
+
 let folder: string;
 let sandbox: Sandbox;
 let database: FreshDatabase;
@@ -40,11 +45,15 @@ beforeAll(async () => {
   sandbox = await serveSandbox({
     size: SMALL,
     token: SANDBOX_TOKEN,
-    respond: ({ endpoint }) => (endpoint === 'pronet.search.users' ? { body: ANSWERS[turn] } : undefined),
+    respond: ({ endpoint }) => {
+      if (endpoint === 'pronet.search.users') return { body: ANSWERS[turn] };
+      return endpoint === 'pronet.user.education' ? { body: SCHOOLS[turn] } : undefined;
+    },
   });
   database = await freshDatabase(await postgresTemplate());
   for (turn = 0; turn < ANSWERS.length; turn += 1) expect((await sluice('sync', '--quiet', 'people')).code).toBe(0);
   expect((await sluice('sync', '--quiet', 'groups')).code).toBe(0);
+  for (turn = 0; turn < SCHOOLS.length; turn += 1) expect((await sluice('sync', '--quiet', 'schools')).code).toBe(0);
 });
 afterAll(async () => {
   await sandbox.close();
@@ -62,12 +71,12 @@ const sluice = (...words: readonly string[]): Promise<Ran> =>
     },
   });
 
-/** The ids of the runs of people, in order. */
-async function runIds(): Promise<readonly string[]> {
+/** The ids of the runs of a sync, in order. */
+async function runIds(sync = 'people'): Promise<readonly string[]> {
   const { out } = await sluice(
     'query',
     '--json',
-    `select run_id::text from sync_runs where sync = 'people' order by run_id`,
+    `select run_id::text from sync_runs where sync = '${sync}' order by run_id`,
   );
   return (JSON.parse(out) as { readonly run_id: string }[]).map(({ run_id: id }) => id);
 }
@@ -97,6 +106,28 @@ describe('diff', () => {
     expect(text).toMatch(/^changed +fsd_profile ann +headline\nmore rows differ; use --limit to list them\n$/m);
   });
 
+  it('compares earlier runs as before after an element of a list returned', async () => {
+    const ids = await runIds('schools');
+    const changes = async (from: number, to: number): Promise<unknown> => {
+      const { out } = await sluice(
+        'diff',
+        ids[from] ?? '',
+        ids[to] ?? '',
+        '--json',
+        '--rows',
+        'pronet_user_educations',
+      );
+      const { rows } = JSON.parse(out) as { readonly rows: { change: string; key: { position: string } }[] };
+      return rows.map(({ change, key }) => `${change} ${key.position}`);
+    };
+    expect(await changes(0, 1)).toEqual(['new 1']);
+    // It is not gone, because a later answer contains it.
+    expect(await changes(1, 2)).toEqual([]);
+    expect(await changes(2, 3)).toEqual(['new 1']);
+    expect(await changes(1, 3)).toEqual(['new 1']);
+    expect(await changes(0, 2)).toEqual([]);
+  });
+
   it('refuses runs that cannot be compared, with the next step', async () => {
     const [first = '', second = ''] = await runIds();
     const refused = async (...words: readonly string[]): Promise<string> => {
@@ -105,7 +136,9 @@ describe('diff', () => {
       return err;
     };
     expect(await refused(second, first)).toContain(`run ${second} is not earlier than run ${first}`);
-    expect(await refused('previous', 'latest')).toContain('with sluice diff, --sync can name one of groups, people.');
+    expect(await refused('previous', 'latest')).toContain(
+      'with sluice diff, --sync can name one of groups, people, schools.',
+    );
     expect(await refused(first, '999')).toContain('There is no run 999.');
     expect(await refused(first, 'x')).toContain('x names no run; a run is an id, latest or previous.');
     expect(await refused(first, String(Number(second) + 2))).toContain('Name two runs of one sync.');

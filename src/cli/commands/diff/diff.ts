@@ -26,7 +26,7 @@ interface DiffResult {
 export const diff = command({
   about:
     'Show what changed in the tables between two runs of a sync, from the warehouse alone. Needs no token.\n\n' +
-    '- new: rows that first appeared in an answer after the first run.\n' +
+    '- new: rows that first appeared in an answer after the first run, or that returned to a list then.\n' +
     '- changed: earlier rows with a logged change. Daily numbers, image addresses and elements of lists do not count.\n' +
     '- gone: rows that a complete answer showed to be missing, and that no answer has contained since.\n\n' +
     'The answers of the runs after the first one, up to the second one, count. Tables without a difference are left out.',
