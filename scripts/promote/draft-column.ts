@@ -1,6 +1,6 @@
 /** Declares an unknown field in a checkout: writes the declaration, its migration and the digest of the views. */
 import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { lastNumber, migrationText } from '../migration-file.ts';
@@ -33,8 +33,8 @@ export async function draftColumn(root: string, chosen: ChosenField, comment: st
   const write = async (path: string, edit: (text: string) => string): Promise<void> => {
     const file = join(root, path);
     const before = await readFile(file, 'utf8');
-    undo.push(() => writeFile(file, before));
-    await writeFile(file, edit(before));
+    undo.push(() => replaceFile(file, before));
+    await replaceFile(file, edit(before));
   };
   try {
     await write(declaration.path, () => declaration.after);
@@ -55,6 +55,13 @@ export async function draftColumn(root: string, chosen: ChosenField, comment: st
     for (const restore of undo.toReversed()) await restore();
     throw error;
   }
+}
+
+/** Replaces the file at once: a process that is killed leaves no part of it, which no later command could load. */
+async function replaceFile(file: string, content: string): Promise<void> {
+  const unfinished = `${file}.partial`;
+  await writeFile(unfinished, content);
+  await rename(unfinished, file);
 }
 
 /** The migration from the declarations of this process to those on disk. */

@@ -148,6 +148,17 @@ it('a declared field whose column is not filled yet names the replay that fills 
   });
 });
 
+it('a declared field without a migration, as a killed process leaves it, names the draft of one', async () => {
+  await execute(database.url, 'alter table sluice.pronet_users rename column headline to other');
+  const declared = await sluice('promote', 'pronet_users', 'headline', 'text');
+  await execute(database.url, 'alter table sluice.pronet_users rename column other to headline');
+  expect(declared).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/already declared, as text\nnext: npm run migration:draft -- promote_pronet_users\n/),
+  });
+  expect(declared.out).toMatch(/next: sluice migrate\nnext: sluice replay\n$/);
+});
+
 it('an installed package shows SQL that reads the field', async () => {
   const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
   const options = {

@@ -1,6 +1,7 @@
 /** Makes an unknown field a column: drafts its declaration and migration in a checkout of the project. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { PersonalData } from '../../service/model.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -125,6 +126,8 @@ async function remainingSteps(warehouse: Warehouse, { table, columns }: Declared
   const { state } = await migrationStatus(warehouse);
   if (state === 'older') return [MIGRATE, REPLAY];
   if (state !== 'current') return [];
+  // The declaration is written first, so a process that was killed may have left it without a migration.
+  if (!(await haveColumns(warehouse, table, columns))) return [`npm run migration:draft -- promote_${table}`, ...NEXT];
   const unfilled = await operationsOf(warehouse)
     .selectFrom('changed_columns')
     .select('column_name')
@@ -132,6 +135,12 @@ async function remainingSteps(warehouse: Warehouse, { table, columns }: Declared
     .where('column_name', 'in', [...columns])
     .execute();
   return unfilled.length > 0 ? [REPLAY] : [];
+}
+
+async function haveColumns({ db, schema }: Warehouse, table: string, columns: readonly string[]): Promise<boolean> {
+  const { rows } = await sql<{ readonly found: number }>`select count(*)::int as found from information_schema.columns
+    where table_schema = ${schema} and table_name = ${table} and column_name = any(${columns}::text[])`.execute(db);
+  return rows[0]?.found === columns.length;
 }
 
 /** An installed package has no sources to change. Until a version declares the field, an expression reads it. */
