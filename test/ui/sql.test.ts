@@ -104,7 +104,11 @@ eachWarehouse('the SQL page', (openWarehouse, kind) => {
     // It is read no further than the buffers of the sockets reach, and then given up.
     response.pause();
     const ended = once(response, 'error');
+    // An embedded warehouse has one session, so this waits for the end of the other statement.
     expect((await sendForm(console, { statement: 'select 1' })).status).toBe(200);
+    const reading = sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+      and state <> 'idle' and query like '%sluice_read%'`;
+    while (kind === 'postgres' && (await reading.execute(warehouse.db)).rows.length > 0);
     response.resume();
     await ended;
   });
