@@ -30,16 +30,20 @@ const IMAGE = 'postgres:18.4';
 export const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 /**
- * Nothing survives the run, so nothing has to reach the disk, and a password needs no slow hash. Postgres' own limit of 100 connections is too tight for
+ * Nothing survives the run, so nothing has to reach the disk or a replica, and a password needs no slow hash. Hundreds of
+ * databases live for a moment, and autovacuum would visit them all each minute. Postgres' own limit of 100 connections is too tight for
  * two test files at once with twenty migrators or workers in each.
  */
 const SETTINGS = {
+  autovacuum_naptime: '10min',
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
+  max_wal_senders: '0',
   scram_iterations: '1',
   synchronous_commit: 'off',
   timezone: 'UTC',
+  wal_level: 'minimal',
 };
 
 /** Provides `postgresUrl` to the tests and returns what stops the server again. */
