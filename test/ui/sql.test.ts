@@ -108,7 +108,7 @@ eachWarehouse('the SQL page', (openWarehouse, kind) => {
     expect((await sendForm(console, { statement: 'select 1' })).status).toBe(200);
     const reading = sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
       and state <> 'idle' and query like '%sluice_read%'`;
-    while (kind === 'postgres' && (await reading.execute(warehouse.db)).rows.length > 0);
+    if (kind === 'postgres') while ((await reading.execute(warehouse.db)).rows.length > 0);
     response.resume();
     await ended;
   });
