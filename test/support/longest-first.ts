@@ -1,6 +1,7 @@
 /**
  * Begins with the files that take longest: one that began last would run alone at the end. First come those that took more
- * than 22 s in a complete run, then the others that start processes, since these often wait.
+ * than 22 s in a complete run, then the others that start processes, since these often wait. The files of one project come
+ * together, because a worker that gets a file of another project is replaced by a new process.
  */
 import { statSync } from 'node:fs';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -20,7 +21,7 @@ const LONGEST = [
   'reliability/odd-services',
   'load/groups',
   'flow/fill',
-  'load/versions',
+  'load/history-views',
   'flow/hostile-service',
   'flow/crash',
   'journeys/rebuild',
@@ -34,7 +35,8 @@ const LONGEST = [
 const OF_PROCESSES = /\/test\/(?:reliability|engine|docs|journeys|deploy|cli)\//;
 
 /** The place of a file in the order; of files with the same number, the largest comes first. */
-function placeOf({ moduleId }: TestSpecification): number {
+function placeOf({ moduleId, project }: TestSpecification): number {
+  if (project.name === 'pure') return LONGEST.length + 2;
   const among = LONGEST.findIndex((name) => moduleId.endsWith(name));
   if (among >= 0) return among;
   return LONGEST.length + (OF_PROCESSES.test(moduleId) ? 0 : 1);
