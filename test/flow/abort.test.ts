@@ -153,6 +153,23 @@ describe('a run', () => {
     expect(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).toEqual([]);
   });
 
+  it('that is stopped while a query of its inputs runs ends at once, and is not begun', async () => {
+    const warehouse = await open();
+    const scene = await sceneIn(warehouse);
+    const query = `select '1' as \\"group\\" from pg_sleep(600)`;
+    const slow = `${service()}\nsyncs: { groups: { endpoint: pronet.group, for_each: { group: { query: "${query}" } } } }`;
+    const stop = new AbortController();
+    const sleeping = sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+
+    const running = scene.sync(slow, { signal: stop.signal });
+    while ((await sleeping.execute(warehouse.db)).rows.length === 0) await setImmediate();
+    stop.abort(new Error('SIGINT'));
+
+    expect((await running).syncs).toMatchObject([{ state: 'interrupted', error: 'not started: stopped by a signal' }]);
+    expect((await sleeping.execute(warehouse.db)).rows).toEqual([]);
+    expect(await select(warehouse, 'select 1 from sluice_ops.runs')).toEqual([]);
+  });
+
   it('is planned up to the part in which the signal comes', async () => {
     const scene = await sceneIn(await open());
     const inputs = Array.from({ length: 2500 }, (_, n) => `"${n}"`).join(', ');

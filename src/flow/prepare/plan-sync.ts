@@ -56,7 +56,7 @@ export async function planSync(
   now: Date,
   assumed?: Watermarks,
 ): Promise<SyncPlan> {
-  const inputs = await inputsOf(warehouse, definition);
+  const inputs = await inputsOf(warehouse, definition, options.signal);
   const ops = operationsOf(warehouse);
   const watermarks = assumed ?? (await readWatermarks(ops, definition.name));
   const ages = async (): Promise<MaxAgeOf> =>
@@ -179,11 +179,18 @@ export function tasksOfInput(
   };
 }
 
-/** Opens the inputs of a sync; see `openInputs`. */
-export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inputs> =>
+/** Opens the inputs of a sync; see `openInputs`. Throws the reason of the signal if that aborts while a query runs. */
+export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition, signal?: AbortSignal): Promise<Inputs> =>
   openInputs(definition, {
     readFile: inputFiles(),
-    query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
+    query: async (text) => {
+      try {
+        return (await readOnlyQuery(warehouse, text, { ...(signal && { signal }) })).rows;
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
+      }
+    },
   });
 
 const neverFresh: MaxAgeOf = () => undefined;
@@ -209,7 +216,7 @@ export async function rereadMaxAges(
   try {
     const maxAgeOf = await maxAgesOf(
       definition,
-      await inputsOf(warehouse, definition),
+      await inputsOf(warehouse, definition, options.signal),
       await agesOfSync(ops, definition),
     );
     return sinceResets(definition, maxAgeOf, watermarks);
