@@ -275,7 +275,10 @@ describe('an embedded warehouse', () => {
     const server = startServer([], { cwd, env, node: ['--import', SPIED_THREAD] });
     const { client } = await connect(server);
     const started = server.said('err', 'the long statement was sent');
-    const endless = { name: 'query', arguments: { sql: 'select count(*) from (select generate_series(1, 100000000000)) g' } };
+    const endless = {
+      name: 'query',
+      arguments: { sql: 'select count(*) from (select generate_series(1, 100000000000)) g' },
+    };
     const { id } = client.request('tools/call', endless);
     await started;
     const names = ['status', 'costs', 'plan', 'quarantine', 'status'];
