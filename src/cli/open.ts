@@ -110,14 +110,15 @@ function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehou
   if (relative === undefined || folder === undefined || existsSync(folder)) return;
   if (existsSync(join(cwd, 'sluice.yaml')) || resolve(cwd) === packageFolder()) return;
   // The config of the quickstart named the folder without its parent.
-  const former = [relative, basename(relative)]
-    .map((it) => resolve(cwd, it))
-    .find((it) => existsSync(join(it, 'data')));
+  const former = [relative, basename(relative)].map((it) => resolve(cwd, it)).find(hasEmbedded);
   if (former === undefined) return;
   throw new UsageError(`There is no embedded warehouse in ${folder}, but there is one in ${former}.`, {
     next: `Relative paths are relative to the folder of ${file}, and no longer to the working directory. To keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. To start with an empty warehouse: mkdir ${folder}`,
   });
 }
+
+/** True if the folder has an embedded warehouse. */
+export const hasEmbedded = (folder: string): boolean => existsSync(join(folder, 'data'));
 
 async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<ReadService | undefined> {
   if (warehouse.kind !== 'embedded' || warehouse.place === 'memory') return undefined;

@@ -48,6 +48,7 @@ export function openExposition(monitored: MonitoredProcess): Exposition {
     for (const { labels, value } of samples) gauge?.set(labelled(metrics[name].labels, labels), value);
   };
   publish('sluice_build_info', [{ labels: [monitored.version, monitored.role], value: 1 }]);
+  // Unknown until a reading shows them.
   publish('sluice_points_left', []);
   publish('sluice_points_left_timestamp_seconds', []);
   let readAt = Number.NEGATIVE_INFINITY;

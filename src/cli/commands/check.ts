@@ -1,5 +1,4 @@
 /** `sluice check`: checks at no cost that config, inputs, token, warehouse and schema are ready for a run. */
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
@@ -12,7 +11,7 @@ import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { requireToken, requireUsable, readConfig, withWarehouseToRead } from '../open.ts';
+import { hasEmbedded, requireToken, requireUsable, readConfig, withWarehouseToRead } from '../open.ts';
 import { withNoun, paint } from '../terminal/print.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { show } from '../terminal/show.ts';
@@ -95,7 +94,9 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
       const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
       const status = await migrationStatus(warehouse);
-      if (warehouse.kind === 'postgres' && status.state === 'empty') warnings.push(...embeddedBeside(config));
+      const embedded = join(dirname(config.file), '.sluice');
+      if (warehouse.kind === 'postgres' && status.state === 'empty' && hasEmbedded(embedded))
+        warnings.push(boughtBefore(embedded));
       const schema = await checkThat('schema', () => compareSchema(warehouse, status));
       checks.push(schema, ...(await checkStatementsOf(warehouse, config, status.state)));
       if (schema.ok && status.state === 'current') checks.push(...(await checkRows(warehouse)));
@@ -108,14 +109,9 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
   }
 }
 
-/** A warning if the embedded warehouse that `init` and a config without `warehouse` name holds what this one would buy. */
-function embeddedBeside({ file }: Config): string[] {
-  const folder = join(dirname(file), '.sluice');
-  if (!existsSync(join(folder, 'data'))) return [];
-  return [
-    `the warehouse is empty, and ${folder} has an embedded one; sluice migrate --from ${shellWord(folder)} copies it, so that nothing is bought again`,
-  ];
-}
+/** The warning about the embedded warehouse in the default folder, if the warehouse on the server is empty. */
+const boughtBefore = (folder: string): string =>
+  `the warehouse is empty, and ${folder} has an embedded one; sluice migrate --from ${shellWord(folder)} copies it, so that nothing is bought again`;
 
 const SUPERUSER =
   'the database user is a superuser, who can read and write files of the server; connect as a role that only owns the two schemas';

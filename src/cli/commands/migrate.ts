@@ -2,8 +2,7 @@
  * `sluice migrate`: updates the schema of the warehouse, reverts its last migration, or shows its status; with `--from`, copies
  * an embedded warehouse into it.
  */
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Config } from '../../config/definition.ts';
 import { Secret } from '../../config/values/secret.ts';
 import { EXIT, UsageError } from '../../errors.ts';
@@ -12,7 +11,7 @@ import type { CopiedRows } from '../../warehouse/migrate/copy-warehouse.ts';
 import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption, flagConflict, text } from '../command.ts';
 import type { Context } from '../context.ts';
-import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
+import { hasEmbedded, hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
 import { table, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
@@ -68,7 +67,7 @@ const VERBS = { up: 'applied', down: 'reverted' };
 
 /** Throws before anything is created, if the folder has no embedded warehouse or the target is one. */
 function refuseCopy({ cwd }: Context, folder: string, { kind }: Warehouse): void {
-  if (!existsSync(join(resolve(cwd, folder), 'data')))
+  if (!hasEmbedded(resolve(cwd, folder)))
     throw new UsageError(`migrate: there is no embedded warehouse in ${resolve(cwd, folder)}`, {
       next: 'Name the folder of warehouse.url, such as .sluice, relative to the working directory.',
     });

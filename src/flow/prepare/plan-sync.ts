@@ -183,14 +183,7 @@ export function tasksOfInput(
 export const inputsOf = (warehouse: Warehouse, definition: SyncDefinition, signal?: AbortSignal): Promise<Inputs> =>
   openInputs(definition, {
     readFile: inputFiles(),
-    query: async (text) => {
-      try {
-        return (await readOnlyQuery(warehouse, text, { ...(signal && { signal }) })).rows;
-      } catch (error) {
-        signal?.throwIfAborted();
-        throw error;
-      }
-    },
+    query: async (text) => (await readOnlyQuery(warehouse, text, { ...(signal && { signal }) })).rows,
   });
 
 const neverFresh: MaxAgeOf = () => undefined;

@@ -79,7 +79,7 @@ async function clearOrRefuse(
   await sql`lock table ${sql.id(target.ops, 'runs')} in share row exclusive mode`.execute(tx);
   for (const { area, declared } of ALL) {
     const [schema, table] = [schemaOf(target, area), declared.name];
-    if (area === 'operations' && OF_PROCESSES.has(table)) await sql`delete from ${sql.id(schema, table)}`.execute(tx);
+    if (OF_PROCESSES.has(table)) await sql`delete from ${sql.id(schema, table)}`.execute(tx);
     else if (await hasRows(tx, { schema, table }))
       throw new UsageError(
         `The warehouse at ${target.place} has rows in ${schema}.${table}, so nothing is copied into it.`,
