@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import { readFigures } from '../../src/monitor/figures.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
+import type { Fault } from '../../src/sandbox/fault.ts';
+import { BUSY, days, filings, inTable, inWorld } from './filings.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
 import { sentAgain, only, type Scene, sceneIn } from './scene.ts';
@@ -70,6 +72,30 @@ describe('an answer that is lost', () => {
     expect(groupsAsked(scene)).toEqual(['1002']);
     const listed = (await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === run.sync);
     expect(listed).toMatchObject({ open: 0, inDoubt: 0 });
+  });
+
+  it('in a part of a window, with stop: the next run requests only that part', async () => {
+    const cut: Fault = { on: { endpoint: 'sec.search.companies', nth: 3 }, do: { kind: 'cut', afterBytes: 40 } };
+    const scene = await sceneIn(await open(), { size: BUSY, faults: [cut] });
+    const yaml = filings('window: { from: 2026-02-01, to: 2026-02-28, lookback: 0d }\n    in_doubt: stop');
+
+    expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 5, state: 'partial', inDoubt: 1 });
+    expect(days(scene).length).toBeGreaterThan(3);
+    const lost = await select<{ slice: string }>(
+      scene.warehouse,
+      "select (body ->> 'date_from') || '..' || (body ->> 'date_to') as slice from sluice_ops.requests where state = 'in_doubt'",
+    );
+    scene.clock.advance(1000);
+
+    expect(only(await scene.sync(yaml))).toMatchObject({ exitCode: 0, state: 'complete', inDoubt: 0 });
+    const [first = '', last = ''] = lost[0]?.slice.split('..') ?? [];
+    const others = days(scene).filter((slice) => slice.slice(0, 10) < first || slice.slice(-10) > last);
+    // Without max_age, each run repeats the last day.
+    expect(others).toEqual(['2026-02-28..2026-02-28']);
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-01', date_to: '2026-02-28' }));
+    scene.clock.advance(1000);
+    await scene.sync(yaml);
+    expect(days(scene)).toEqual(['2026-02-28..2026-02-28']);
   });
 
   it('each time: it is left in doubt, and the next run requests only it', async () => {

@@ -27,13 +27,13 @@ export interface WindowWatermark {
   readonly unread?: readonly UnreadSlice[];
 }
 
-/** A slice of a window whose answer was unreadable, 412 or another refusal, while other slices were read. */
+/** A slice of a window whose answer was unreadable, 412, another refusal or lost, while other slices were read. */
 export interface UnreadSlice {
   /** The fields that narrow the input's question to this slice. */
   readonly fields: RequestBody;
   /** How many times the question was split to make it. */
   readonly depth: number;
-  /** Receipt of the answer, or when the request failed; RFC 3339 with microseconds. */
+  /** Receipt of the answer, or when the request failed or was sent; RFC 3339 with microseconds. */
   readonly asOf: string;
 }
 
