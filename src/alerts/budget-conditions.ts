@@ -35,7 +35,7 @@ function shareCondition({ budget, period, from, limit, spent }: BudgetUse, share
     kind: 'budget',
     sync: `(${budget} ${share}%)`,
     isRaised,
-    because: `${rounded(spent)} of the ${limit} points of ${budget} are spent in ${period}`,
+    because: `${isRaised ? 'at least' : 'less than'} ${share} % of the points of ${budget} are spent in ${period}: ${rounded(spent)} of ${limit}`,
     next:
       isRaised && share === 100
         ? 'The remaining requests of its syncs stay planned. Raise the limit in the config, or wait for the next period.'

@@ -156,11 +156,11 @@ syncs:
         .toSorted();
     };
     const budget = 'budget.tags.team.growth.per_month';
-    const because = `2 of the 2 points of ${budget} are spent in 2026-03`;
+    const because = (share: number) => `at least ${share} % of the points of ${budget} are spent in 2026-03: 2 of 2`;
     expect(await alerts(scene, yaml)).toEqual([
-      `(${budget} 100%): ${because}`,
-      `(${budget} 50%): ${because}`,
-      `(${budget} 80%): ${because}`,
+      `(${budget} 100%): ${because(100)}`,
+      `(${budget} 50%): ${because(50)}`,
+      `(${budget} 80%): ${because(80)}`,
     ]);
     const paid = (): number => scene.arrived().reduce((sum, { cost }) => sum + cost, 0);
     paid();
