@@ -7,10 +7,9 @@ import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
 import { type LedgerRequest, openRequests, settleRequest, skipPlanned, triedRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { maxPointsOf } from '../../plan/pricing/price-book.ts';
-import { countOf } from '../../service/endpoint.ts';
+import type { End } from '../request/end.ts';
 import { sendRequest } from '../request/request.ts';
-import type { SentRequest } from '../request/send-context.ts';
+import type { SendContext, SentRequest } from '../request/send-context.ts';
 import { openBreaker } from '../request/circuit-breaker.ts';
 import { openGroupCommit } from '../request/group-commit.ts';
 import { connectAhead } from '../../warehouse/connect/connect-ahead.ts';
@@ -23,6 +22,7 @@ import { givenUpFailure, type LostByRequest, readLostByRequest } from '../prepar
 import { openReservations, type Reservation, type Reservations } from '../../control/budget/reservations.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransaction, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { requestContext } from './request-context.ts';
 import type { RunContext } from './run-context.ts';
 import { type AnswerStore, openAnswerStore } from './store-answers.ts';
 import { openTaskGroup, type TaskGroup } from '../../async/task-group.ts';
@@ -211,54 +211,56 @@ class RunExecution {
   }
 
   async #send(request: LedgerRequest, onAnswer: () => void): Promise<void> {
-    const context = this.#context;
+    const { signal } = this.#controller;
     const leaveSplitter = this.#splitter.start(request);
-    const most = (): number => {
-      const points = maxPointsOf(context.prices(), countOf(request.request));
-      return context.meter?.most(points) ?? points;
-    };
-    const end = await sendRequest(
-      request,
-      {
-        ...this.#sending,
-        most,
-        freshWithin: () => {
-          const range = freshWithin(context, request);
-          return range && { ...range, requestKey: request.requestKey, sync: context.definition.name };
-        },
-        lostInvocations: this.#lostBefore.get(request.requestKey)?.invocations ?? 0,
-        findCost: async () => {
-          const found = await context.resolveLost?.(new Map([[request.id, most()]]), this.#controller.signal);
-          return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
-        },
-        store: (sent, answer, reservation) => {
-          this.#hasEndpointAnswered = true;
-          const stored = this.#storeAndLoad(sent, answer, reservation, leaveSplitter);
-          onAnswer();
-          return stored;
-        },
+    const sending: SendContext = {
+      ...this.#sending,
+      ...requestContext(this.#context, request, this.#lostBefore, signal),
+      store: (sent, answer, reservation) => {
+        this.#hasEndpointAnswered = true;
+        const stored = this.#storeAndLoad(sent, answer, reservation, leaveSplitter);
+        onAnswer();
+        return stored;
       },
-      this.#controller.signal,
-    ).catch((error: unknown) => {
+    };
+    const end = await sendRequest(request, sending, signal).catch((error: unknown) => {
       leaveSplitter();
       throw error;
     });
-    if (end.as === 'stored') return;
-    leaveSplitter();
-    if (end.as === 'elsewhere' && freshWithin(context, request)) {
-      const isServed = (await this.#loader.findServing(request)) !== undefined;
-      this.#isPostponed ||= !isServed;
-      this.#lookAgain();
-      if (!isServed) return;
+    if (end.as !== 'stored') leaveSplitter();
+    await this.#follow(request, end);
+  }
+
+  /** Reports the end of a request, looks for the answer of another sync, or stops the run. */
+  async #follow(request: LedgerRequest, end: End): Promise<void> {
+    switch (end.as) {
+      // The load reports a stored answer.
+      case 'stored':
+      case 'aborted':
+        return;
+      case 'stopped':
+        return this.#controller.stopWith(end);
+      case 'failed':
+        if (end.wholeEndpoint) this.#stopForEndpoint(end);
+        return this.#context.onEnded(0, 0);
+      case 'in_doubt':
+        return this.#context.onEnded(0, 0);
+      case 'elsewhere':
+        if (!freshWithin(this.#context, request) || (await this.#findElsewhere(request))) this.#context.onEnded(0, 0);
     }
-    if (end.as === 'stopped') this.#controller.stopWith(end);
-    if (end.as === 'failed' && end.wholeEndpoint) {
-      this.#isEndpointRefused = true;
-      this.#controller.stopWith({ reason: 'endpoint-refused', because: end.because, next: end.next, forAll: false });
-    }
-    // The request stays planned.
-    if (end.as === 'aborted' || end.as === 'stopped') return;
-    context.onEnded(0, 0);
+  }
+
+  #stopForEndpoint({ because, next }: { readonly because: string; readonly next: string }): void {
+    this.#isEndpointRefused = true;
+    this.#controller.stopWith({ reason: 'endpoint-refused', because, next, forAll: false });
+  }
+
+  /** Serves the request from the answer that another sync bought; false if that is still buying it, so it is tried again. */
+  async #findElsewhere(request: LedgerRequest): Promise<boolean> {
+    const isServed = (await this.#loader.findServing(request)) !== undefined;
+    this.#isPostponed ||= !isServed;
+    this.#lookAgain();
+    return isServed;
   }
 
   /** Stores the answer and returns its id; loads it in the background, so that the splitter learns from it before it leaves. */
