@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openRequests } from '../src/ledger/requests.ts';
+import { openRequests } from '../src/ledger/requests/planned.ts';
 import { operationsOf } from '../src/warehouse/connect/operations-db.ts';
 import { figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, scaled } from './core/benchmark.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { utcText } from '../warehouse/sql/utc-text.ts';
 import { anyBigint } from '../warehouse/sql/array-literal.ts';
-import type { StoredBytes } from './store-and-record-sent.ts';
+import type { StoredBytes } from './requests/store-and-record-sent.ts';
 import { compressBody, sha256Of, decompressBody } from './compression.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import { OPEN_STATES } from './runs.ts';

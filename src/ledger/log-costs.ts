@@ -7,7 +7,7 @@ import type { UnverifiedPoints } from './summary.ts';
 import { hasDied } from '../warehouse/schema/views/sync-columns.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
 import type { RunScope } from './run-scope.ts';
-import { UNSETTLED_STATES } from './requests.ts';
+import { UNSETTLED_STATES } from './requests/states.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
 interface LedgerDb {

@@ -1,7 +1,7 @@
 /** The counters of a run: one list of their names, for the summary, the ledger and the tables that people read. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import { isSplit } from './skip-for-split.ts';
+import { isSplit } from './requests/skip-for-split.ts';
 
 /** Every counter at 0, in the order of the summary. Items obey `received = loaded + unchanged + superseded + quarantined`. */
 export const ZERO_COUNTERS = {

@@ -6,7 +6,7 @@ import { recordLosses } from './failures/lost-answers.ts';
 import { unreadableSum } from './failures/unreadable-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import { moveRequests } from './requests.ts';
+import { moveRequests } from './requests/states.ts';
 import { counterColumns, readRunCounters, type RunCounters } from './run-counters.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
 

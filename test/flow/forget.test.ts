@@ -13,7 +13,7 @@ import { readAnswer } from '../../src/ledger/answers.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
-import { storeAnswers } from '../../src/ledger/store-and-record-sent.ts';
+import { storeAnswers } from '../../src/ledger/requests/store-and-record-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
 import type { Respond } from '../../src/sandbox/options.ts';

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { ingestAnswers } from '../../src/flow/ingest/ingest.ts';
-import { planRequests } from '../../src/ledger/requests.ts';
+import { planRequests } from '../../src/ledger/requests/planned.ts';
 import { createRun } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { storeAnswers } from '../../src/ledger/store-and-record-sent.ts';
+import { storeAnswers } from '../../src/ledger/requests/store-and-record-sent.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
 import { decode } from '../../src/normalize/decode.ts';
 import { catalog } from '../../src/service/catalog.ts';

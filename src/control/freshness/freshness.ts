@@ -9,7 +9,8 @@ import {
   type RequestWithin,
 } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import { type AnswerAvailability, type LedgerRequest, recordFresh } from '../../ledger/requests.ts';
+import { type AnswerAvailability, type LedgerRequest } from '../../ledger/requests/planned.ts';
+import { recordFresh } from '../../ledger/requests/states.ts';
 import { repeatedlyUnreadable } from '../../ledger/failures/repeatedly-unreadable.ts';
 import { unreadableAfter } from '../../ledger/failures/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';

@@ -1,6 +1,6 @@
 /** The remaining requests of a stopped run: the next sync continues with them and makes no new plan. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { UNSETTLED_STATES } from '../../ledger/requests.ts';
+import { UNSETTLED_STATES } from '../../ledger/requests/states.ts';
 import { openRuns } from '../../ledger/runs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { RequestBody } from '../../service/request-body.ts';

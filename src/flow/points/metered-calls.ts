@@ -1,7 +1,7 @@
 /** The calls of a run whose true cost the request log has yet to confirm, and the tickets that let them in. */
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { Outcome } from '../../extract/outcome.ts';
-import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
 import { HeaderBalances } from './header-balances.ts';
 import type { RequestLogReader } from './request-log-reader.ts';
 import {

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../extract/outcome.ts';
 import type { Reservation } from '../../control/budget/reservations.ts';
 import type { RunStop } from '../run/stop-controller.ts';
-import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 
 /** The points reserved for a call, which a reading of the log may correct. */

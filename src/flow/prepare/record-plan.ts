@@ -1,7 +1,7 @@
 /** Records the plan of a new run in the ledger, part by part, with its chunks and its quote. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { planChunks } from '../../ledger/chunks.ts';
-import { planRequests } from '../../ledger/requests.ts';
+import { planRequests } from '../../ledger/requests/planned.ts';
 import { type Run, setPlanned } from '../../ledger/runs.ts';
 import type { QuotedPoints } from '../../ledger/summary.ts';
 import { ChunkPlan } from '../../plan/chunks.ts';

@@ -3,7 +3,7 @@
  * time.
  */
 import { yieldToEventLoop } from '../../async/yield-to-event-loop.ts';
-import type { RequestToSend, AnswerToStore } from '../../ledger/store-and-record-sent.ts';
+import type { RequestToSend, AnswerToStore } from '../../ledger/requests/store-and-record-sent.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { StopController } from '../run/stop-controller.ts';
 import { batched } from '../../async/batcher.ts';

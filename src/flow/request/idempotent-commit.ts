@@ -9,8 +9,8 @@ import {
   storeAndRecordSent,
   storeAnswers,
   type AnswerToStore,
-} from '../../ledger/store-and-record-sent.ts';
-import { settleRequest, type Settlement } from '../../ledger/requests.ts';
+} from '../../ledger/requests/store-and-record-sent.ts';
+import { settleRequest, type Settlement } from '../../ledger/requests/states.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { storedAnswerId } from '../../ledger/answers.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';

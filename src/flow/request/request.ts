@@ -7,7 +7,7 @@ import type { SentRequest, SendContext, Sent } from './send-context.ts';
 import type { Outcome } from '../../extract/outcome.ts';
 import { type Attempt, type Decision, decide } from '../../extract/retry.ts';
 import { assertLease, HEARTBEAT_MS, renewLease } from '../../ledger/lease.ts';
-import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
 import { admitRequest, type Admission } from './admission.ts';
 import { isSuccess } from './circuit-breaker.ts';
 import { type End as SendEnd, GIVEN_UP, limitReached } from './end.ts';

@@ -1,8 +1,8 @@
 /** What sending a request needs, and an attempt that was sent. */
 import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
 import type { RetryPolicy } from '../../extract/retry.ts';
-import type { LedgerRequest } from '../../ledger/requests.ts';
-import type { RequestToSend } from '../../ledger/store-and-record-sent.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
+import type { RequestToSend } from '../../ledger/requests/store-and-record-sent.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Admission } from './admission.ts';

@@ -26,7 +26,7 @@ import {
   renewLease,
   syncLease,
 } from '../../ledger/lease.ts';
-import { moveRequests } from '../../ledger/requests.ts';
+import { moveRequests } from '../../ledger/requests/states.ts';
 import { CONTINUED_WITHIN_MS, type Run } from '../../ledger/runs.ts';
 import { allowSilence } from '../../warehouse/connect/idle-limit.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';

@@ -5,7 +5,8 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
-import { type LedgerRequest, openRequests, settleRequest, skipPlanned, triedRequests } from '../../ledger/requests.ts';
+import { type LedgerRequest, openRequests, triedRequests } from '../../ledger/requests/planned.ts';
+import { settleRequest, skipPlanned } from '../../ledger/requests/states.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { End } from '../request/end.ts';
 import { sendRequest } from '../request/request.ts';

@@ -1,5 +1,5 @@
 /** The loader of a run: loads stored answers in the order of storage, several concurrently. */
-import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
 import type { Reservation } from '../../control/budget/reservations.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { addDays } from '../../day.ts';
-import { isSplit } from '../../ledger/skip-for-split.ts';
+import { isSplit } from '../../ledger/requests/skip-for-split.ts';
 import { readWatermarks, writeWatermarks } from '../../ledger/watermarks.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from '../../ledger/failures/unreadable-answers.ts';

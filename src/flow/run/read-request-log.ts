@@ -5,7 +5,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
-import { planRequests } from '../../ledger/requests.ts';
+import { planRequests } from '../../ledger/requests/planned.ts';
 import { readRunCounters } from '../../ledger/run-counters.ts';
 import { continueRun, createRun, endRun, openRunsOf, type Run } from '../../ledger/runs.ts';
 import { deletableLogReads, logReadName, recordDeletion, waitForDeletions } from '../../ledger/log-reads.ts';

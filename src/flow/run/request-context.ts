@@ -1,6 +1,6 @@
 /** What sending needs to know about one request: its highest cost, the answers that serve it, and what was lost before. */
 import { freshWithin } from '../../control/freshness/freshness.ts';
-import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
 import { maxPointsOf } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
 import type { LostByRequest } from '../prepare/lost-by-request.ts';

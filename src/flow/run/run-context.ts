@@ -6,7 +6,7 @@ import type { Limiter } from '../../control/limiter/slot.ts';
 import type { Client } from '../../extract/client.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LedgerRequest } from '../../ledger/requests/planned.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { ResolveLostAnswers } from '../../recovery/reconcile/settle-lost-answers.ts';

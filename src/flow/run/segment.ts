@@ -3,7 +3,7 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
 import { tokenDigest } from '../../control/token-digest.ts';
-import { countByState } from '../../ledger/requests.ts';
+import { countByState } from '../../ledger/requests/states.ts';
 import { countSent } from '../../ledger/request-limit.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { recordSpool } from '../../recovery/spool/run-spools.ts';

@@ -6,7 +6,7 @@ import { type Row, servedBy, rowsServed } from './served-rows.ts';
 import { cycleText, isMissingPage, MISSING_PAGE, nextPages, stepOf, type WalkMemory } from './walk-pages.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
-import { planRequests } from '../../ledger/requests.ts';
+import { planRequests } from '../../ledger/requests/planned.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { isUnreadable, unreadableReason } from '../../ledger/failures/unreadable-answers.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';

@@ -6,9 +6,9 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type DayRange, overlap } from '../../day.ts';
 import { type InputSlices, readEarlierSlices } from '../../ledger/coverage.ts';
-import { skipForSplit } from '../../ledger/skip-for-split.ts';
+import { skipForSplit } from '../../ledger/requests/skip-for-split.ts';
 import { assertLease } from '../../ledger/lease.ts';
-import { type LedgerRequest, planRequests } from '../../ledger/requests.ts';
+import { type LedgerRequest, planRequests } from '../../ledger/requests/planned.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';

@@ -1,6 +1,6 @@
 /** Full answers that are lower bounds because requests that followed them failed or found nothing, and the end of lower bounds. */
 import { type ExpressionBuilder, sql } from 'kysely';
-import { isSplit } from '../skip-for-split.ts';
+import { isSplit } from '../requests/skip-for-split.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';

@@ -1,6 +1,6 @@
 /** Shows which inputs runs have read completely, so that earlier lower bounds of these inputs end. */
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely';
-import { isSplit } from '../skip-for-split.ts';
+import { isSplit } from '../requests/skip-for-split.ts';
 import type { Run } from '../runs.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { RequestBody } from '../../service/request-body.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { isSplit } from '../skip-for-split.ts';
+import { isSplit } from '../requests/skip-for-split.ts';
 import { notExists } from '../../warehouse/sql/not-exists.ts';
 
 /** Requests in a part. */

@@ -2,7 +2,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { recordLosses, type SettledLostAnswer } from '../../ledger/failures/lost-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
-import { moveRequests } from '../../ledger/requests.ts';
+import { moveRequests } from '../../ledger/requests/states.ts';
 import { isInScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Run } from '../../ledger/runs.ts';

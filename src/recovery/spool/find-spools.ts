@@ -3,7 +3,7 @@ import { TransientError } from '../../errors.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { leftRuns } from '../../ledger/failures/left-runs.ts';
-import { countByState } from '../../ledger/requests.ts';
+import { countByState } from '../../ledger/requests/states.ts';
 import { openSpool, type Spool } from './files.ts';
 import { spoolIdIn } from './marker.ts';
 import { abandonSpools, namedSpools, openSpools } from './run-spools.ts';

@@ -1,7 +1,7 @@
 /** The first line of a spooled answer's file: its request, and everything about the answer except its bytes. */
 import { z } from 'zod';
 import { sha256Of } from '../../ledger/compression.ts';
-import type { StoredBytes } from '../../ledger/store-and-record-sent.ts';
+import type { StoredBytes } from '../../ledger/requests/store-and-record-sent.ts';
 
 /** An answer with its request in the ledger. */
 export interface SpooledAnswer extends StoredBytes {

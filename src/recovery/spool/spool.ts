@@ -7,7 +7,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from './files.ts';
 import type { SpooledAnswer, WaitingAnswer } from './header.ts';
 import type { Notice } from '../../ledger/summary.ts';
-import { storeAnswers } from '../../ledger/store-and-record-sent.ts';
+import { storeAnswers } from '../../ledger/requests/store-and-record-sent.ts';
 import { readAnswer, type StoredAnswer, storedAnswerId } from '../../ledger/answers.ts';
 import { toUserError, type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 

@@ -1,6 +1,6 @@
 /** Removes a question from the plan because its parts are requested instead. */
 import { sql } from 'kysely';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 /**
  * Settles a planned request that was never sent as skipped, with the reason; returns its depth, or undefined if it is

@@ -4,15 +4,15 @@
  * statement, so that the call after an answer waits for only one commit.
  */
 import { type CompiledQuery, type QueryCreator, type RawBuilder, sql } from 'kysely';
-import { PLANNED_ONCE, precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
-import { memoizeByObject } from '../async/memoize.ts';
-import { arraysOf, type Columns, namesOf, rowsOfArrays, valuesFor } from '../warehouse/sql/rows-from.ts';
-import { boughtElsewhere, type SendingWithin } from './fresh-answers.ts';
-import { isLeaseHeld, type Lease } from './lease.ts';
-import { UNSETTLED_STATES } from './requests.ts';
-import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
-import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
-import { hideFromStatistics } from './planner-hints.ts';
+import { PLANNED_ONCE, precompiled, type Parameters } from '../../warehouse/sql/compile-once.ts';
+import { memoizeByObject } from '../../async/memoize.ts';
+import { arraysOf, type Columns, namesOf, rowsOfArrays, valuesFor } from '../../warehouse/sql/rows-from.ts';
+import { boughtElsewhere, type SendingWithin } from '../fresh-answers.ts';
+import { isLeaseHeld, type Lease } from '../lease.ts';
+import { UNSETTLED_STATES } from './states.ts';
+import { type CompressedBody, compressBody, sha256Of } from '../compression.ts';
+import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
+import { hideFromStatistics } from '../planner-hints.ts';
 
 /** An answer from the client. */
 export interface StoredBytes {
