@@ -2,7 +2,7 @@
  * Leases: one holder at a time, a heartbeat by the database's clock, and a fencing token that excludes late holders.
  */
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
-import { HeldError } from '../errors.ts';
+import { HeldError, type SluiceError, TransientError } from '../errors.ts';
 import { anyText } from '../warehouse/sql/array-literal.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
@@ -118,7 +118,8 @@ export async function handOver(ops: Ops, lease: Lease, holder: string): Promise<
 }
 
 /**
- * Throws a HeldError unless this process still holds the lease and its outer leases. Inside a transaction they cannot
+ * Throws a HeldError unless this process still holds the lease and its outer leases, and a TransientError if the database
+ * lost the lease of a sync. Inside a transaction they cannot
  * be acquired over until its end. Heartbeats are not blocked, because a shared run has many.
  */
 export const assertLease = (ops: Ops, lease: Lease): Promise<void> => assertLeases(ops, [lease]);
@@ -134,10 +135,21 @@ export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<
     .execute();
   const held = new Map(rows.map(({ name, token }) => [name, token]));
   const lost = all.find(({ name, token }) => held.get(name) !== token);
-  if (lost)
-    throw new HeldError(`The lease of ${lost.name} was taken over by another run.`, {
-      next: 'This run loaded nothing; let the other run finish.',
-    });
+  if (lost) throw lostLeaseError(lost, held.get(lost.name));
+}
+
+/** The row of an outermost lease stays, and its token increases. Only a lagging standby and a restore take it back. */
+function lostLeaseError({ name, token, parent }: Lease, tokenNow: string | undefined): SluiceError {
+  if (!parent && BigInt(tokenNow ?? 0) < BigInt(token))
+    return new TransientError(
+      `the database no longer has the lease of ${name}, as after a failover that lost transactions`,
+      {
+        next: 'Run the sync again: it requests again what the database lost.',
+      },
+    );
+  return new HeldError(`The lease of ${name} was taken over by another run.`, {
+    next: 'This run loads no more; let the other run finish.',
+  });
 }
 
 /** An SQL condition that the lease and its outer leases are held. */

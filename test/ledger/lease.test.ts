@@ -40,6 +40,22 @@ eachWarehouse('a lease', (open) => {
     expect(Number((await acquireLease(ops, 'sync:a', 'three', false)).token)).toBe(Number(first.token) + 2);
   });
 
+  it('that a failover took back was not taken over by another run', async () => {
+    const ops = operationsOf(await open());
+    await acquireLease(ops, 'sync:a', 'one', false);
+    const second = await acquireLease(ops, 'sync:a', 'one', false);
+    const lostByDatabase = { exitCode: 5, message: expect.stringContaining('failover') };
+    await ops.updateTable('leases').set({ token: '1' }).execute();
+    await expect(assertLease(ops, second)).rejects.toMatchObject(lostByDatabase);
+    await ops.deleteFrom('leases').execute();
+    await expect(assertLease(ops, second)).rejects.toMatchObject(lostByDatabase);
+    // The lease of a chunk is deleted when its run ends.
+    const outer = await acquireLease(ops, 'sync:a', 'one', false);
+    await expect(assertLease(ops, { ...second, name: 'chunk:1', parent: outer })).rejects.toMatchObject({
+      exitCode: 7,
+    });
+  });
+
   it('is free after a release by a clock that was set back since', async () => {
     const ops = operationsOf(await open());
     await releaseLease(ops, await acquireLease(ops, 'sync:a', 'one', false));
