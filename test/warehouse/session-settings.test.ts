@@ -192,6 +192,18 @@ describe('a pooler that cannot be used', () => {
     });
   });
 
+  it.each([
+    ['password authentication failed', 3],
+    ['SASL authentication failed', 3],
+    ['password authentication failed for user "postgres"', 3],
+    ['no such user: nobody', 3],
+    ['no such database: none', 2],
+    ['database "none" does not exist', 2],
+    ['no more connections allowed (max_client_conn)', 5],
+  ])('refuses the login with %s: the exit code is %i, as without a pooler', async (message, exitCode) => {
+    await expect(open(await startPooler({ text: 'user', message }))).rejects.toMatchObject({ exitCode });
+  });
+
   it('refuses a parameter of the address: the error names it, and a retry is not advised', async () => {
     const message = 'unsupported startup parameter: options';
     await expect(

@@ -99,9 +99,24 @@ const UNTRUSTED = new Set([
   'CERT_NOT_YET_VALID',
 ]);
 
-function causeOf(error: unknown, place: ServerAddress): Cause | undefined {
+/** A pooler reports refusals, its own and those of the server behind it, with the code of a protocol violation. */
+const POOLER_REFUSALS: readonly (readonly [text: RegExp, code: string])[] = [
+  [
+    /authentication failed|^no such user|^role ".*" (?:does not exist|is not permitted to log in)/,
+    SQL_STATE.invalidPassword,
+  ],
+  [/^no such database|^database ".*" does not exist/, SQL_STATE.invalidCatalogName],
+];
+
+function codeOf(error: unknown, message: string): string | undefined {
   const code = errorCode(error);
+  if (code !== SQL_STATE.protocolViolation) return code;
+  return POOLER_REFUSALS.find(([text]) => text.test(message))?.[1] ?? code;
+}
+
+function causeOf(error: unknown, place: ServerAddress): Cause | undefined {
   const message = errorText(error);
+  const code = codeOf(error, message);
   if (code !== undefined && UNTRUSTED.has(code)) {
     return wrong(
       `The certificate of ${reachable(place)} is not trusted (${message})`,
