@@ -133,14 +133,14 @@ const count = (text: string | null): number | undefined =>
 /** Newest answers of the sync from which the usual number of items is learned. */
 const ANSWERS = 200;
 
-/** Returns how many items a sync's last answers had, for requests that were not parts. */
-export async function readReturned(ops: Ops, sync: string): Promise<ReturnedCount[]> {
+/** Returns how many items a sync's last answers had: to parts of full answers, or to the other requests. */
+export async function readReturned(ops: Ops, sync: string, of: 'parts' | 'others'): Promise<ReturnedCount[]> {
   const newest = ops
     .selectFrom('coverage')
     .select(['asked', 'returned'])
     .where('sync', '=', sync)
     .where('asked', 'is not', null)
-    .where('depth', '=', '0')
+    .where('depth', of === 'parts' ? '>' : '=', '0')
     .orderBy('as_of', 'desc')
     .limit(ANSWERS);
   return ops

@@ -10,8 +10,15 @@ export interface QuestionSent {
   readonly requestKey: string;
   readonly request: RequestBody;
   readonly input: RequestBody;
-  /** The `count` of each request. */
+  /** The `count` of each request that is no part of another one. */
   readonly counts: readonly (number | undefined)[];
+  /** The `count` of each part. */
+  readonly partCounts: readonly (number | undefined)[];
+}
+
+interface Question extends QuestionSent {
+  readonly counts: (number | undefined)[];
+  readonly partCounts: (number | undefined)[];
 }
 
 /**
@@ -37,17 +44,14 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
     .orderBy('id')
     .execute();
   // A part is planned after its question, so the question is already known.
-  const questions = new Map<string, QuestionSent & { readonly counts: (number | undefined)[] }>();
+  const questions = new Map<string, Question>();
   const unknown = new Set<QuestionSent>();
-  for (const { id, parent_id: parent, request_key: requestKey, body: request, input, attempts, state } of rows) {
-    const question = (parent === null ? undefined : questions.get(parent)) ?? {
-      requestKey,
-      request,
-      input,
-      counts: [],
-    };
+  for (const { id, parent_id: parent, request_key: requestKey, body: request, input, ...row } of rows) {
+    const whole = parent === null ? undefined : questions.get(parent);
+    const question = whole ?? { requestKey, request, input, counts: [], partCounts: [] };
     questions.set(id, question);
-    if (attempts !== '0') question.counts.push(countOf(request));
+    if (row.attempts !== '0') (whole ? question.partCounts : question.counts).push(countOf(request));
+    const { state } = row;
     if (state === 'quarantined' || state === 'failed' || state === 'in_doubt') unknown.add(question);
   }
   return [...new Set(questions.values())].filter((question) => !unknown.has(question));

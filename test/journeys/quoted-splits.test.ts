@@ -99,6 +99,26 @@ it('three locations are in the quote before the first run, and expected after it
   expect((await charged()).points).toBe(points);
 });
 
+const PEOPLE = `
+syncs:
+  people:
+    endpoint: pronet.search.users
+    request: { count: 100 }
+    split_by: { location: [Berlin, Paris, London, Madrid] }
+`;
+
+it('parts are expected to cost what they cost before, and not as much as the full answer', async () => {
+  const { plan, charged } = await setUp(PEOPLE);
+  const first = await charged();
+  expect(first.requests).toBe(5);
+  expect(first.points).toBeLessThan(5 * 10);
+  const { low, likely, high } = await plan();
+  expect(likely).toBe(first.points);
+  const { points } = await charged();
+  expect(points).toBeGreaterThanOrEqual(low);
+  expect(points).toBeLessThanOrEqual(high);
+});
+
 it('a question whose answer could not be read is quoted with all its parts', async () => {
   const { plan, charged } = await setUp(PLACES, [{ on: { nth: 1 }, do: { kind: 'html' } }]);
   expect(await charged()).toMatchObject({ code: 4 });

@@ -204,12 +204,13 @@ anyWarehouse('what the ledger tells', (open) => {
         slice('others', 5),
       ])
       .execute();
-    const returned = await readReturned(ops, 'people');
+    const returned = await readReturned(ops, 'people', 'others');
     expect(returned.toSorted((a, b) => (a.returned ?? 0) - (b.returned ?? 0))).toEqual([
       { asked: 100, returned: 7, times: 2 },
       { asked: 100, returned: 100, times: 1 },
     ]);
-    expect(await readReturned(ops, 'nobody')).toEqual([]);
+    expect(await readReturned(ops, 'people', 'parts')).toEqual([{ asked: 100, returned: 3, times: 1 }]);
+    expect(await readReturned(ops, 'nobody', 'others')).toEqual([]);
   });
 
   it('is settled at what the answer cost, and keeps what earlier attempts may have', async () => {

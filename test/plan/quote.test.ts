@@ -153,6 +153,17 @@ describe('the quote of a question that may be requested in parts', () => {
     expect(pointsOf([planned], PER_REQUEST)).toMatchObject({ low: 6, likely: 6, high: 6, most: 8 });
   });
 
+  it('expects parts to have as many items as parts had, not as the full answer that was split', () => {
+    const full = [{ asked: 1000, returned: 1000, times: 1 }];
+    const partCounts = [{ asked: 1000, returned: 60, times: 6 }];
+    const prices = { ...learnPrices({ points: 1, per: 10 }, [], full), partCounts };
+    const split = question({ open: [{ count: 1000 }], most: new Map([[1000, 7]]), usual: [1000] });
+    const parts = Array.from({ length: 6 }, () => 1000);
+    const likely = 100 + 6 * 6;
+    expect(pointsOf([{ ...split, usualParts: parts }], prices)).toMatchObject({ low: likely, likely, high: likely });
+    expect(pointsOf([{ ...split, usualParts: parts }], prices, 3)).toMatchObject({ likely: 100 + 2 * 6 });
+  });
+
   it('adds up parts with larger counts at their price', () => {
     const raised = question({
       most: new Map([

@@ -15,6 +15,8 @@ export async function readPrices(
   { name, endpoint }: Pick<SyncDefinition, 'name' | 'endpoint'>,
 ): Promise<PriceBook> {
   const samples = await readSamples(warehouse, endpoint, name);
-  const returned = await readReturned(operationsOf(warehouse), name);
-  return learnPrices(prices[endpoint.name] ?? endpoint.price, samples, returned);
+  const ops = operationsOf(warehouse);
+  const returned = await readReturned(ops, name, 'others');
+  const ofParts = await readReturned(ops, name, 'parts');
+  return { ...learnPrices(prices[endpoint.name] ?? endpoint.price, samples, returned), partCounts: ofParts };
 }

@@ -75,8 +75,7 @@ export async function openForecast(
       if (!allowance || requestsOf(allowance) === 1) return { task, open, ...(allowance && { most: allowance }) };
       // The question itself already has an answer.
       const most = plan.fresh.has(task.requestKey) ? less(allowance, countOf(task.request)) : allowance;
-      const usual = sent?.(definition, task);
-      return { task, open, most, ...(usual && { usual }) };
+      return { task, open, most, ...sent?.(definition, task) };
     });
   };
 }
@@ -154,17 +153,22 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
  */
 function sentBefore(
   questions: readonly QuestionSent[],
-): (definition: SyncDefinition, task: Task) => readonly (number | undefined)[] | undefined {
+): (definition: SyncDefinition, task: Task) => Pick<QuotedQuestion, 'usual' | 'usualParts'> | undefined {
   const byKey = new Map(questions.map((it) => [it.requestKey, it]));
   const byInput = new Map(questions.map((it) => [canonicalJson(it.input), it]));
   return ({ endpoint: { paging } }, { requestKey, request, input }) => {
-    const same = byKey.get(requestKey)?.counts;
-    if (same && same.length > 0) return same;
+    const same = byKey.get(requestKey);
+    if (same && sentOf(same).length > 0) return { usual: same.counts, usualParts: same.partCounts };
     const other = byInput.get(canonicalJson(input));
     const [now, then] = [request, other?.request].map((it) => it && paging.days && windowOf(it, paging.days));
-    if (!other || !now || !then || other.counts.length === 0) return undefined;
-    const share = lengthOf(now) / lengthOf(then);
-    const length = Math.max(1, Math.round(other.counts.length * share));
-    return Array.from({ length }, (_, at) => other.counts[at % other.counts.length]);
+    if (!other || !now || !then) return undefined;
+    const sent = sentOf(other);
+    if (sent.length === 0) return undefined;
+    const length = Math.max(1, Math.round((sent.length * lengthOf(now)) / lengthOf(then)));
+    const usual = other.counts.slice(0, length);
+    const parts = Array.from({ length: length - usual.length }, (_, at) => sent[at % sent.length]);
+    return { usual, usualParts: parts };
   };
 }
+
+const sentOf = ({ counts, partCounts }: QuestionSent) => [...counts, ...partCounts];

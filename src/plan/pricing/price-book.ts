@@ -38,8 +38,10 @@ export interface PriceBook {
   readonly maxima: readonly { readonly items: number; readonly points: number }[];
   /** The standard deviation of actual from expected costs, as a share. */
   readonly deviation: number;
-  /** Item counts of this sync's recent answers. */
+  /** Item counts of this sync's recent answers, without those to parts. */
   readonly recentCounts: readonly ReturnedCount[];
+  /** Item counts of recent answers to parts, which are smaller than the full answers that were split. */
+  readonly partCounts?: readonly ReturnedCount[];
   /** The number of log rows that the prices are based on. */
   readonly samples: number;
   /** The number of these rows that are answers with items. Only they show what items cost. */

@@ -79,6 +79,8 @@ export interface QuotedQuestion {
   readonly most?: Allowance;
   /** The `count` of each request of the question's last run; undefined if its answers may or may not be full. */
   readonly usual?: readonly (number | undefined)[];
+  /** The `count` of each part that was requested in that run. */
+  readonly usualParts?: readonly (number | undefined)[];
 }
 
 /** Adds up questions of a plan, so that their quote needs a few numbers instead of the questions. */
@@ -91,8 +93,9 @@ export class QuestionTotals {
   #mostRequests = 0;
   /** The most requests by their `count`. */
   readonly #most = new Map<number | undefined, number>();
-  /** Requests of questions that ran before or cannot be split. */
+  /** Requests of questions that ran before or cannot be split, and the parts of those that were split. */
   readonly #known = new Map<number | undefined, number>();
+  readonly #parts = new Map<number | undefined, number>();
   /** First requests of questions that may be split and never ran, and the most requests of these questions. */
   readonly #unknown = new Map<number | undefined, number>();
   readonly #unknownMost = new Map<number | undefined, number>();
@@ -111,13 +114,14 @@ export class QuestionTotals {
     return Math.min(this.#mostRequests, this.#limit);
   }
 
-  add({ open, most, usual }: QuotedQuestion): void {
+  add({ open, most, usual, usualParts = [] }: QuotedQuestion): void {
     const counts = open.map(countOf);
     const isUnknown = usual === undefined && most !== undefined && requestsOf(most) > open.length;
     this.questions += 1;
     this.#openRequests += open.length;
     this.#mostRequests += most ? requestsOf(most) : open.length;
     for (const count of usual ?? counts) increase(isUnknown ? this.#unknown : this.#known, count, 1);
+    for (const count of usualParts) increase(this.#parts, count, 1);
     for (const [count, number] of most ?? counts.map((count) => [count, 1] as const)) {
       increase(this.#most, count, number);
       if (isUnknown) increase(this.#unknownMost, count, number);
@@ -132,13 +136,15 @@ export class QuestionTotals {
     const pointsOf = (requests: Counts): number =>
       [...requests].reduce((sum, [count, number]) => sum + number * maxPointsOf(prices, count), 0);
     const knownCounts = largest(this.#known, this.#limit);
-    const left = this.#limit - [...knownCounts.values()].reduce((sum, number) => sum + number, 0);
+    const partCounts = largest(this.#parts, this.#limit - numberOf(knownCounts));
+    const left = this.#limit - numberOf(knownCounts) - numberOf(partCounts);
     const known = pointsQuoteOf(knownCounts, prices);
+    const parts = pointsQuoteOf(partCounts, { ...prices, recentCounts: prices.partCounts ?? prices.recentCounts });
     const unknown = pointsQuoteOf(largest(this.#unknown, left), prices);
     const most = pointsOf(largest(this.#most, this.#limit));
-    const high = Math.min(most, known.high + pointsOf(largest(this.#unknownMost, left)));
-    const likely = Math.min(high, known.likely + unknown.likely);
-    return { ...known, low: Math.min(likely, known.low + unknown.low), likely, high, most };
+    const high = Math.min(most, known.high + parts.high + pointsOf(largest(this.#unknownMost, left)));
+    const likely = Math.min(high, known.likely + parts.likely + unknown.likely);
+    return { ...known, low: Math.min(likely, known.low + parts.low + unknown.low), likely, high, most };
   }
 }
 
@@ -154,6 +160,8 @@ function largest(requests: Counts, limit: number): Counts {
     }),
   );
 }
+
+const numberOf = (counts: Counts): number => [...counts.values()].reduce((sum, number) => sum + number, 0);
 
 function increase(counts: Map<number | undefined, number>, count: number | undefined, by: number): void {
   counts.set(count, (counts.get(count) ?? 0) + by);
