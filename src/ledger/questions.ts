@@ -14,6 +14,8 @@ export interface QuestionSent {
   readonly counts: readonly (number | undefined)[];
   /** The `count` of each part. */
   readonly partCounts: readonly (number | undefined)[];
+  /** Items in the answer to the question itself; undefined without one. */
+  readonly items: number | undefined;
 }
 
 interface Question extends QuestionSent {
@@ -38,17 +40,19 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
     .executeTakeFirst();
   if (!last) return [];
   const rows = await ops
-    .selectFrom('requests')
-    .select(['id', 'parent_id', 'request_key', 'body', 'input', 'attempts', 'state'])
-    .where('run_id', '=', last.id)
-    .orderBy('id')
+    .selectFrom('requests as r')
+    .leftJoin('answers as a', 'a.id', 'r.answer_id')
+    .select(['r.id', 'r.parent_id', 'r.request_key', 'r.body', 'r.input', 'r.attempts', 'r.state', 'a.received'])
+    .where('r.run_id', '=', last.id)
+    .orderBy('r.id')
     .execute();
   // A part is planned after its question, so the question is already known.
   const questions = new Map<string, Question>();
   const unknown = new Set<QuestionSent>();
   for (const { id, parent_id: parent, request_key: requestKey, body: request, input, ...row } of rows) {
     const whole = parent === null ? undefined : questions.get(parent);
-    const question = whole ?? { requestKey, request, input, counts: [], partCounts: [] };
+    const items = row.received === null ? undefined : Number(row.received);
+    const question = whole ?? { requestKey, request, input, counts: [], partCounts: [], items };
     questions.set(id, question);
     if (row.attempts !== '0') (whole ? question.partCounts : question.counts).push(countOf(request));
     const { state } = row;

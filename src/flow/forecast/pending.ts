@@ -164,7 +164,7 @@ function sentBefore(
     if (!other || !now || !then) return undefined;
     const sent = sentOf(other);
     if (sent.length === 0) return undefined;
-    const length = Math.max(1, Math.round((sent.length * lengthOf(now)) / lengthOf(then)));
+    const length = Math.max(1, scaled(other, lengthOf(now) / lengthOf(then)));
     const usual = other.counts.slice(0, length);
     const parts = Array.from({ length: length - usual.length }, (_, at) => sent[at % sent.length]);
     return { usual, usualParts: parts };
@@ -172,3 +172,11 @@ function sentBefore(
 }
 
 const sentOf = ({ counts, partCounts }: QuestionSent) => [...counts, ...partCounts];
+
+/** A question that needed no parts needs some only if its window grows so much that its answer becomes full. */
+function scaled(question: QuestionSent, share: number): number {
+  const { request, items } = question;
+  const count = countOf(request);
+  const isWhole = question.partCounts.length === 0 && items !== undefined && count !== undefined;
+  return isWhole ? Math.ceil((items * share) / count) : Math.round(sentOf(question).length * share);
+}

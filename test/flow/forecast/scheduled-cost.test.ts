@@ -115,6 +115,26 @@ describe('the cost of a month', () => {
     }
   });
 
+  it('of a window counts no parts as long as its answers are far from full', async () => {
+    const scene = await sceneIn(await open(), { start: '2026-03-04T05:00:00Z', size: SMALL });
+    const yaml = config(
+      '  filings: { endpoint: sec.search.companies, schedule: "0 5 * * 1", request: { entity_name: ADRC, count: 100 }, window: { from: 2026-02-20, lookback: 1d } }\n',
+    );
+    await scene.sync(yaml);
+    scene.clock.advance(DAY_MS);
+    await scene.sync(yaml);
+    scene.arrived();
+    const [cost] = await costsOf(scene, await configOf(yaml, scene.sandbox.url));
+    expect(cost?.firings.map(({ questions, likely }) => `${questions} for ${likely}`)).toEqual(
+      Array(4).fill('1 for 1'),
+    );
+    for (const { at } of cost?.firings ?? []) {
+      scene.clock.advance(at.getTime() - scene.clock.now().getTime());
+      await scene.sync(yaml);
+      expect(scene.arrived()).toHaveLength(1);
+    }
+  });
+
   it('of a sync that nothing fires is one run, and a child without a schedule follows its parents', async () => {
     const scene = await sceneIn(await open());
     const child = '  users: { endpoint: microblog.user, after: [groups], for_each: { user: [u1] } }\n';
