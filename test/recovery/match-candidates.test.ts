@@ -73,4 +73,13 @@ anyWarehouse('matches of a random ledger', (open) => {
       expect([...seen].toSorted()).toEqual(kinds);
     },
   );
+
+  it('are found beside a row with a status that no HTTP answer has', async () => {
+    const warehouse = await open();
+    const ledgerRows = await ledgerRowsIn(warehouse);
+    const { id } = await ledgerRows.send({ at: 0 });
+    const logId = await ledgerRows.log({ at: 0, status: 2 ** 31 });
+    await reconcileCosts(warehouse, { now: new Date(BEGAN) });
+    expect(await ledgerRows.matches()).toEqual([`${id} ${logId} only_candidate`]);
+  });
 });

@@ -140,11 +140,11 @@ async function* readEvents(
       group by logged.endpoint
     ), events as (
       select 1 as place, starts_at as at, 'start' as event, id as "requestId", endpoint, count, attempts, spans,
-        statuses as "failedStatuses", null::int as status, null::uuid as "logId", null::text[] as endpoints,
+        statuses as "failedStatuses", null::float8 as status, null::uuid as "logId", null::text[] as endpoints,
         null::boolean as "mayChange", null::boolean as "mayBeOthers", null::jsonb as matches
       from spans
       union all
-      select 2, c.started_at, 'row', null, null, c.response_count, null, null, null, c.status::int, c.id, e.names,
+      select 2, c.started_at, 'row', null, null, c.response_count, null, null, null, c.status::float8, c.id, e.names,
         ${mayChange(since)}, c.may_be_others,
         (select jsonb_object_agg(m.request_id, m.match_kind) from ${matches} m where m.log_id = c.id)
       from rows c left join endpoints e on e.logged = c.endpoint
