@@ -126,6 +126,18 @@ function facetOf(
       report(value.span, `${key} is ${foundIn(value)}; allowed is ${words}`);
     return [];
   }
+  if (key === endpoint.paging.remainder) reportExclusions(key, value.items, report);
   const checked = fieldValue(endpoint, { key, keySpan, value }, report);
   return Array.isArray(checked) ? [[key, checked as readonly unknown[]]] : [];
+}
+
+/** The last part of a split excludes every value, and an exclusion cannot be excluded. */
+function reportExclusions(field: string, items: readonly Tree[], report: ReportProblem): void {
+  for (const item of items) {
+    if (item.kind === 'scalar' && item.text.startsWith('-'))
+      report(
+        item.span,
+        `${field} is ${foundIn(item)}, which excludes; allowed in split_by are values without a leading -`,
+      );
+  }
 }

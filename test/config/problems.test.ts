@@ -466,6 +466,11 @@ describe('split_by', () => {
       'industry is "toplevel"; allowed is a list of values, or top_level for every top-level industry',
     ],
     [
+      'of a form that excludes',
+      `  a: { ${SEC}, request: { count: 1, forms: [-10-K] }, split_by: { forms: [10-Q, «-10-K] } }`,
+      'forms is "-10-K", which excludes; allowed in split_by are values without a leading -',
+    ],
+    [
       'of a wrong value',
       `  a: { ${PEOPLE}, request: { count: 1 }, split_by: { industry: [«{ x: 1 }] } }`,
       'industry is a mapping; allowed is a name or a URN, written urn:li:TYPE:VALUE or { type: TYPE, value: VALUE }',
