@@ -119,8 +119,8 @@ export async function handOver(ops: Ops, lease: Lease, holder: string): Promise<
 
 /**
  * Throws a HeldError unless this process still holds the lease and its outer leases, and a TransientError if the database
- * lost the lease of a sync. Inside a transaction they cannot
- * be acquired over until its end. Heartbeats are not blocked, because a shared run has many.
+ * lost the lease of a sync. Inside a transaction they cannot be acquired over until its end. Heartbeats are not blocked,
+ * because a shared run has many.
  */
 export const assertLease = (ops: Ops, lease: Lease): Promise<void> => assertLeases(ops, [lease]);
 
@@ -142,10 +142,8 @@ export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<
 function lostLeaseError({ name, token, parent }: Lease, tokenNow: string | undefined): SluiceError {
   if (!parent && BigInt(tokenNow ?? 0) < BigInt(token))
     return new TransientError(
-      `the database no longer has the lease of ${name}, as after a failover that lost transactions`,
-      {
-        next: 'Run the sync again: it requests again what the database lost.',
-      },
+      `The database no longer has the lease of ${name}, as after a failover that lost transactions.`,
+      { next: 'Run the sync again: it requests again what the database lost.' },
     );
   return new HeldError(`The lease of ${name} was taken over by another run.`, {
     next: 'This run loads no more; let the other run finish.',
