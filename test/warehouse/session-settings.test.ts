@@ -91,6 +91,13 @@ describe('the settings of a role', () => {
   });
 });
 
+it('a server that compiles expensive statements does not compile those of Sluice', async () => {
+  await set({ jit: 'on' });
+  const { db } = await open(url.href);
+  const { rows } = await sql<{ jit: string }>`select current_setting('jit') as jit`.execute(db);
+  expect(rows).toEqual([{ jit: 'off' }]);
+});
+
 it('the transaction_timeout of a role limits reads, and no transaction that writes', async () => {
   const { db: owner } = await open(database.url);
   const { rows: known } = await sql`select from pg_settings where name = 'transaction_timeout'`.execute(owner);

@@ -17,7 +17,7 @@ import { beginWriting, TRANSACTION_TIMEOUT } from './idle-limit.ts';
 import { PLANNED_ONCE } from '../sql/compile-once.ts';
 import { copy, type CopySource, isCopy } from '../sql/copy.ts';
 import { RetryingPool } from './pool.ts';
-import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
+import { assertSettings, POOLER_SETTINGS, settingNames, SETTINGS_QUERY, STARTUP_SETTINGS } from './session-settings.ts';
 import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
 import { connectError, isAboutRole, type ServerAddress } from '../sql/errors.ts';
 import { parserFor } from '../sql/values.ts';
@@ -61,7 +61,7 @@ export async function openPool(url: string, until?: AbortSignal): Promise<OpenPo
   const address = parseAddress(url);
   const place = placeOf(address);
   const plans: Plans = { areKept: false };
-  const { pool, begin, settings } = await connectSecured(address, plans, SESSION_SETTINGS)
+  const { pool, begin, settings } = await connectSecured(address, plans, STARTUP_SETTINGS)
     .catch((error: unknown) => {
       // A pooler that cannot keep a setting for a client.
       if (errorCode(error) !== SQL_STATE.protocolViolation) throw error;

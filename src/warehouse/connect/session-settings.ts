@@ -10,8 +10,8 @@ export const POOLER_SETTINGS: Readonly<Record<string, string>> = {
   standard_conforming_strings: 'on',
 };
 
-/** Sent when a connection starts, so that they override the settings of the role. */
-export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+/** Settings that the values of rows and the texts of definitions depend on. */
+const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   ...POOLER_SETTINGS,
   IntervalStyle: 'postgres',
   // Array literals contain nulls.
@@ -25,11 +25,18 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
 };
 
+/** Sent when a connection starts, so that they override the settings of the role. */
+export const STARTUP_SETTINGS: Readonly<Record<string, string>> = {
+  ...SESSION_SETTINGS,
+  // A server that compiles the statements of `costs` needs seconds for it, and gains less by it.
+  jit: 'off',
+};
+
 /** Reads the current settings that the server knows, one row for each. `pg_settings` would compute all others too. */
 export const SETTINGS_QUERY = `select name, setting
   from unnest($1::text[]) as name, current_setting(name, true) as setting where setting is not null`;
 
-/** The parameter of `SETTINGS_QUERY`: the settings above, and others whose existence matters. */
+/** The parameter of `SETTINGS_QUERY`: the settings that values depend on, and others whose existence matters. */
 export const settingNames = (...others: string[]): string[] => [
   ...Object.keys(SESSION_SETTINGS).map((name) => name.toLowerCase()),
   ...others,
