@@ -245,6 +245,33 @@ anyWarehouse('what waits on the disk', (open) => {
     expect(await answersOf(scene.warehouse)).toEqual([{ n: 12, unloaded: 0 }]);
   });
 
+  /** The ledger as a backup from before these requests were sent has it. */
+  const restore = (warehouse: Warehouse, change = '') =>
+    select(
+      warehouse,
+      `update sluice_ops.requests set state = 'planned', attempts = 0, x_request_id = null, sent_at = null, points = null
+        ${change} where answer_id is null and attempts > 0 returning id`,
+    );
+
+  it('and was sent after the backup that was restored is not bought again', async () => {
+    const { scene, spool, asked } = await waiting();
+    expect(await restore(scene.warehouse)).toHaveLength(asked);
+
+    expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0, answers: 6, sent: 6 });
+
+    expect(boughtIn(scene)).toHaveLength(6 - asked);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
+    const costs = 'select count(*)::int as n from sluice_ops.requests where points = 1 and sent_at is not null';
+    expect(await select(scene.warehouse, costs)).toEqual([{ n: 6 }]);
+  });
+
+  it('is left if a restored ledger has another request with its id', async () => {
+    const { scene, spool, files } = await waiting();
+    await restore(scene.warehouse, ", request_key = request_key || 'x'");
+    expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0 });
+    expect(await spoolFiles(spool.folder)).toEqual(files);
+  });
+
   it('for another warehouse is left and reported', async () => {
     const { spool, files } = await waiting();
     const other = await sceneIn(await open());

@@ -2,6 +2,7 @@
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
 import type { WaitingAnswer } from '../../recovery/spool/header.ts';
+import { isAnsweredBy } from '../../recovery/spool/spool.ts';
 import { headersWithout, holdsName, inspectAnswer, withoutForgotten } from './answer-body.ts';
 import type { NameRegister, ErasureSearch } from './target.ts';
 import { mentions } from './answers.ts';
@@ -47,21 +48,19 @@ export async function eraseFromSpool(ops: Ops, spool: Spool, erasure: SpoolErasu
 
 async function keptOf(
   ops: Ops,
-  { requestId, runId, sync, xRequestId }: WaitingAnswer,
+  waiting: WaitingAnswer,
   body: Uint8Array,
   { search, register, earlier }: SpoolErasure,
 ): Promise<Uint8Array | undefined> {
   const request = await ops
     .selectFrom('requests')
     .select(['endpoint', 'request_key', 'body'])
-    .where('id', '=', requestId)
-    .where('run_id', '=', runId)
-    .where('x_request_id', '=', xRequestId)
+    .where(isAnsweredBy(waiting))
     .executeTakeFirst();
   // The answer belongs to another warehouse, so its request is unknown here.
   if (!request) return mentions(body, search.hints) ? EMPTY_BODY : undefined;
   const { endpoint, request_key: requestKey, body: asked } = request;
-  const answer = { sync, endpoint, requestKey, request: asked, body, damage: undefined };
+  const answer = { sync: waiting.sync, endpoint, requestKey, request: asked, body, damage: undefined };
   const look = inspectAnswer(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
   const isEmptied = look.kind === 'unreadable' && body.byteLength > 0 && mentions(body, search.hints);
   const kept = look.kind === 'redacted' ? look.body : isEmptied ? EMPTY_BODY : undefined;

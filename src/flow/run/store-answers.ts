@@ -67,10 +67,12 @@ export function openAnswerStore(
     } catch (error) {
       controller.failFast();
       return spooling(async () => {
-        const { id: requestId, xRequestId } = request;
+        const { id: requestId, xRequestId, requestKey } = request;
         const [runId, sync] = [context.run.id, context.definition.name];
-        const runError = await (context.spoolAnswer?.({ ...answer, requestId, xRequestId, runId, sync }, error) ??
-          error);
+        const runError = await (context.spoolAnswer?.(
+          { ...answer, requestId, xRequestId, requestKey, runId, sync },
+          error,
+        ) ?? error);
         controller.failStore(runError);
         throw runError;
       });

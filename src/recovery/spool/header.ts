@@ -10,6 +10,8 @@ export interface SpooledAnswer extends StoredBytes {
   readonly sync: string;
   /** The identifier of its attempts. Together with the request's id, it is unique across warehouses. */
   readonly xRequestId: string;
+  /** The identity of the request; absent in files of earlier versions. */
+  readonly requestKey?: string | undefined;
 }
 
 /** A spooled answer without its body. */
@@ -30,6 +32,7 @@ const headOf = (answer: SpooledAnswer) => ({
   runId: answer.runId,
   sync: answer.sync,
   xRequestId: answer.xRequestId,
+  requestKey: answer.requestKey,
   status: answer.status,
   headers: answer.headers,
   receivedAt: answer.receivedAt.toISOString(),
@@ -47,6 +50,7 @@ const HEAD = z.object({
   runId: LEDGER_ID,
   sync: z.string(),
   xRequestId: z.guid(),
+  requestKey: z.string().optional(),
   status: z.number(),
   headers: z.record(z.string(), z.string()),
   receivedAt: z.string().refine((text) => !Number.isNaN(new Date(text).getTime())),

@@ -1,9 +1,9 @@
 /** Moves paid answers that the database did not take to the disk, and stores them in the database at the next start. */
-import { sql } from 'kysely';
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import { SluiceError, TransientError } from '../../errors.ts';
 import { decode } from '../../normalize/decode.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from './files.ts';
 import type { SpooledAnswer, WaitingAnswer } from './header.ts';
 import type { Notice } from '../../ledger/summary.ts';
@@ -137,15 +137,25 @@ export async function ingestSpooled(
   context.onNotice({ level: 'info', sync, message });
 }
 
-/** Finds the request in this ledger; a spool may come from another warehouse. */
+/**
+ * An SQL condition that a request of this ledger got the answer; a spool may come from another warehouse. In a restored
+ * ledger, the request may be planned and not sent yet.
+ */
+export function isAnsweredBy({ requestId, runId, sync, xRequestId, requestKey }: WaitingAnswer): Expression<SqlBool> {
+  const eb = expressionBuilder<OpsDatabase, 'requests'>();
+  const isSame = eb.and({ id: requestId, run_id: runId, sync });
+  const isSent = eb('x_request_id', '=', xRequestId);
+  if (requestKey === undefined) return eb.and([isSame, isSent]);
+  const isUnsent = eb.and([eb('x_request_id', 'is', null), eb.and({ state: 'planned', request_key: requestKey })]);
+  return eb.and([isSame, eb.or([isSent, isUnsent])]);
+}
+
+/** Finds the request of the answer. */
 const requestOf = async (ops: Ops, answer: WaitingAnswer) =>
   ops
     .selectFrom('requests')
-    .select(['id', 'state', 'status', 'answer_id', 'request_key', 'chunk'])
-    .where('id', '=', answer.requestId)
-    .where('run_id', '=', answer.runId)
-    .where('sync', '=', answer.sync)
-    .where('x_request_id', '=', answer.xRequestId)
+    .select(['id', 'state', 'status', 'answer_id', 'request_key', 'chunk', 'x_request_id'])
+    .where(isAnsweredBy(answer))
     .forUpdate()
     .executeTakeFirst();
 
@@ -158,6 +168,7 @@ async function storeOnce(
   await ops.transaction().execute(async (tx) => {
     const request = await requestOf(tx, answer);
     if (!request || (await storedAnswerId(tx, request.id, answer)) !== undefined) return;
+    if (request.x_request_id === null) await recordAttempt(tx, answer);
     const newer = await newerAnswerId(tx, request, answer.receivedAt);
     const [answerId] = await storeAnswers(tx, [{ requestId: request.id, answer }]);
     if (newer === undefined || answerId === undefined) return;
@@ -184,6 +195,16 @@ async function storeOnce(
       .where('id', '=', answerId)
       .execute();
   });
+}
+
+/** Records the attempt that a restored ledger does not have, so that its cost is found in the request log. */
+async function recordAttempt(ops: Ops, { requestId, xRequestId, receivedAt, tookMs }: WaitingAnswer): Promise<void> {
+  const sentAt = new Date(receivedAt.getTime() - tookMs).toISOString();
+  await ops
+    .updateTable('requests')
+    .set({ x_request_id: xRequestId, attempts: '1', sent_at: sentAt })
+    .where('id', '=', requestId)
+    .execute();
 }
 
 /**
