@@ -265,9 +265,12 @@ anyWarehouse('what waits on the disk', (open) => {
     expect(await select(scene.warehouse, costs)).toEqual([{ n: 6 }]);
   });
 
-  it('is left if a restored ledger has another request with its id', async () => {
+  it.each([
+    ['another request', "request_key = request_key || 'x'"],
+    ['a request that was planned later', "planned_at = planned_at + interval '1 h'"],
+  ])('is left if a restored ledger has %s with its id', async (_, change) => {
     const { scene, spool, files } = await waiting();
-    await restore(scene.warehouse, ", request_key = request_key || 'x'");
+    await restore(scene.warehouse, `, ${change}`);
     expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0 });
     expect(await spoolFiles(spool.folder)).toEqual(files);
   });

@@ -139,14 +139,19 @@ export async function ingestSpooled(
 
 /**
  * An SQL condition that a request of this ledger got the answer; a spool may come from another warehouse. In a restored
- * ledger, the request may be planned and not sent yet.
+ * ledger, the request may be planned and not sent yet. If it was planned later, it only has the same ids.
  */
-export function isAnsweredBy({ requestId, runId, sync, xRequestId, requestKey }: WaitingAnswer): Expression<SqlBool> {
+export function isAnsweredBy(answer: WaitingAnswer): Expression<SqlBool> {
+  const { requestId, runId, sync, xRequestId, requestKey, receivedAt } = answer;
   const eb = expressionBuilder<OpsDatabase, 'requests'>();
   const isSame = eb.and({ id: requestId, run_id: runId, sync });
   const isSent = eb('x_request_id', '=', xRequestId);
   if (requestKey === undefined) return eb.and([isSame, isSent]);
-  const isUnsent = eb.and([eb('x_request_id', 'is', null), eb.and({ state: 'planned', request_key: requestKey })]);
+  const isUnsent = eb.and([
+    eb('x_request_id', 'is', null),
+    eb.and({ state: 'planned', request_key: requestKey }),
+    eb('planned_at', '<=', sql<Date>`${receivedAt.toISOString()}::timestamptz`),
+  ]);
   return eb.and([isSame, eb.or([isSent, isUnsent])]);
 }
 
