@@ -18,6 +18,7 @@ function logOf(calls: () => number, missing?: number) {
   };
   const logReader: Metering['logReader'] = {
     isPositioned: () => true,
+    useOurClock: () => false,
     problem: () => null,
     refusedToken: () => undefined,
     prices: async () => PRICES,

@@ -13,6 +13,8 @@ export interface LogPosition {
    * Returns where a read must begin to include calls sent since an instant; undefined means the beginning of the log.
    */
   readonly startFor: (sentMs: number) => Date | undefined;
+  /** Makes reads begin by our clock if a newest row was in its future; false if that changes nothing. */
+  readonly useOurClock: () => boolean;
 }
 
 /** Several machines of a service may write rows slightly out of order. */
@@ -25,6 +27,7 @@ const MOST_KEPT = 100;
 /** Creates the positions of one process. */
 export function openLogPosition(): LogPosition {
   const positions: { readonly readMs: number; readonly newest: Date | undefined }[] = [];
+  let usesOurClock = false;
   return {
     note: (readMs, newest) => {
       positions.push({ readMs, newest });
@@ -33,8 +36,15 @@ export function openLogPosition(): LogPosition {
     isKnown: () => positions.length > 0,
     startFor: (sentMs) => {
       const position = positions.findLast(({ readMs }) => readMs <= sentMs);
-      if (!position) return new Date(sentMs - BEFORE_MS);
-      return position.newest && new Date(position.newest.getTime() - MARGIN_MS);
+      const byOurClock = new Date(sentMs - BEFORE_MS);
+      if (!position) return byOurClock;
+      const from = position.newest && new Date(position.newest.getTime() - MARGIN_MS);
+      return usesOurClock && from && from > byOurClock ? byOurClock : from;
+    },
+    useOurClock: () => {
+      const isNew = !usesOurClock && positions.some(({ readMs, newest }) => newest && newest.getTime() > readMs);
+      usesOurClock ||= isNew;
+      return isNew;
     },
   };
 }

@@ -77,6 +77,14 @@ export class RequestLogReader {
     return this.#context.position.isKnown();
   }
 
+  /**
+   * Makes later reads begin by our clock, because a row from the future, such as one of a machine with a wrong clock, can
+   * hide all rows before it. False if that changes nothing.
+   */
+  useOurClock(): boolean {
+    return this.#context.position.useOurClock();
+  }
+
   /** Why the last read failed; null if it succeeded. */
   problem(): string | null {
     return this.#problem;
