@@ -93,7 +93,7 @@ export async function readCostSources(
     ), logged_points as materialized (
       ${sql.raw(LOGGED_POINTS)}
     ), answer_costs as materialized (
-      select run_id, sync, endpoint, request_key, received_at, sent_at, date, points, loaded, new_rows, is_nothing_new
+      select answer_id, run_id, sync, endpoint, request_key, received_at, sent_at, date, points, loaded, new_rows, is_nothing_new
       from (${sql.raw(answerCosts('logged_points'))}) a
     ), logged as (
       select date::text as date, endpoint, plan, sync, run_id::text as run_id, date >= ${first} as is_counted,

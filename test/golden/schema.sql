@@ -7309,7 +7309,8 @@ create view sluice."sync_max_age_savings" (
   "late_answers" bigint
 ) as
  WITH paid AS MATERIALIZED (
-         SELECT c.sync,
+         SELECT c.answer_id,
+            c.sync,
             c.endpoint,
             c.request_key,
             c.received_at,
@@ -7324,8 +7325,10 @@ create view sluice."sync_max_age_savings" (
             count(*) AS answers,
             count(*) FILTER (WHERE NOT p.is_nothing_new) AS telling,
             sum(p.points) AS points,
-            max(LEAST(p.sent_at, p.received_at)) AS sent_at
+            max(LEAST(p.sent_at, p.received_at)) AS sent_at,
+            bool_and(u.id IS NOT NULL) AS unreadable
            FROM paid p
+             LEFT JOIN answers u ON u.id = p.answer_id AND u.unreadable
           WHERE p.endpoint <> 'token.requests'::text
           GROUP BY p.request_key, p.sync, p.received_at
         ), repeated AS (
@@ -7333,6 +7336,7 @@ create view sluice."sync_max_age_savings" (
             min(m.sent - m.previous_at) AS gap,
             array_agg(m.received_at ORDER BY m.received_at) AS received,
             array_agg(m.sent ORDER BY m.received_at) AS sent,
+            array_agg(m.unreadable ORDER BY m.received_at) AS unreadable,
             array_agg(m.answers ORDER BY m.received_at) AS answers,
             array_agg(m.telling ORDER BY m.received_at) AS telling,
             array_agg(m.points ORDER BY m.received_at) AS points,
@@ -7342,6 +7346,7 @@ create view sluice."sync_max_age_savings" (
            FROM ( SELECT n.request_key,
                     n.sync,
                     n.received_at,
+                    n.unreadable,
                     n.answers,
                     n.telling,
                     n.points,
@@ -7367,7 +7372,11 @@ create view sluice."sync_max_age_savings" (
                         UNION ALL
                          SELECT n.place
                            FROM bought o_1
-                             CROSS JOIN LATERAL ( SELECT width_bucket(r.received[o_1.place] + d_1.age, r.sent) + 1 AS place) n
+                             CROSS JOIN LATERAL ( SELECT 1 +
+CASE
+ WHEN r.unreadable[o_1.place] THEN o_1.place
+ ELSE width_bucket(r.received[o_1.place] + d_1.age, r.sent)
+END AS place) n
                           WHERE n.place <= cardinality(r.sent)
                         )
                  SELECT sum(r.answers[o.place]) AS answers,

@@ -18,6 +18,7 @@ interface Answer {
   readonly tookMs: number;
   readonly points: number;
   readonly loaded: number;
+  readonly unreadable: boolean;
 }
 
 /** Half of them are whole days apart, so that ages end exactly when a request is sent. */
@@ -32,18 +33,19 @@ const answers = fc.array(
     tookMs: fc.constantFrom(0, 0, 1, HOUR_MS, 30 * HOUR_MS, 200 * HOUR_MS),
     points: fc.constantFrom(0, 0.5, 1, 7),
     loaded: fc.constantFrom(0, 1),
+    unreadable: fc.constantFrom(false, false, true),
   }),
   { maxLength: 60, size: 'max' },
 );
 
-/** The answers of one question that an age saves: each request uses the last bought answer until its age has passed. */
+/** The answers of one question that an age saves: each request uses the last bought readable answer until its age has passed. */
 function savedOf(all: readonly Answer[], days: number): readonly Answer[] {
   const saved: Answer[] = [];
-  let bought = -Infinity;
+  let until = -Infinity;
   for (const at of [...new Set(all.map(({ receivedAt }) => receivedAt))].toSorted((a, b) => a - b)) {
     const together = all.filter(({ receivedAt }) => receivedAt === at);
-    const until = bought + days * 24 * HOUR_MS;
-    if (at > until && together.some(({ tookMs }) => at - tookMs > until)) bought = at;
+    const sent = Math.max(...together.map(({ tookMs }) => at - tookMs));
+    if (sent > until) until = together.every(({ unreadable }) => unreadable) ? -Infinity : at + days * 24 * HOUR_MS;
     else saved.push(...together);
   }
   return saved;
@@ -103,7 +105,7 @@ anyWarehouse('savings of a max_age', (open) => {
         await fill(
           warehouse,
           'sluice_ops.answers',
-          all.map(({ question, receivedAt, tookMs, loaded }, place) => ({
+          all.map(({ question, receivedAt, tookMs, loaded, unreadable }, place) => ({
             ...about[place],
             request_key: question,
             request_id: place + 1,
@@ -118,6 +120,7 @@ anyWarehouse('savings of a max_age', (open) => {
             loaded,
             unchanged: 1 - loaded,
             loaded_at: new Date(receivedAt).toISOString(),
+            unreadable,
           })),
         );
         const found = await select(

@@ -8,8 +8,8 @@ import { bigint, integer, numeric, ratio, view } from './view.ts';
  * A request looks its answer up when it is sent; each that finds no answer young enough is bought. So after a bought
  * answer, the next one is the first that was sent when its age had passed. Ages are in hours, because a day of the time
  * zone of a session may have one hour more or less. The answers to a question are in arrays, ordered by receipt: the next
- * bought one is found by a binary search in `sent`, the latest start so far. A question whose answers are all further
- * apart than the age saves nothing, and is left out.
+ * bought one is found by a binary search in `sent`, the latest start so far. An unreadable answer serves no request, so
+ * the one after it is bought. A question whose answers are all further apart than the age saves nothing, and is left out.
  */
 export const savingsOf = (paid: string): string => `"moments" as (
       select
@@ -17,8 +17,10 @@ export const savingsOf = (paid: string): string => `"moments" as (
         count(*) as "answers",
         count(*) filter (where not p.is_nothing_new) as "telling",
         sum(p.points) as "points",
-        max(least(p.sent_at, p.received_at)) as "sent_at"
-      from ${paid} p where p.endpoint <> 'token.requests'
+        max(least(p.sent_at, p.received_at)) as "sent_at",
+        bool_and(u.id is not null) as "unreadable"
+      from ${paid} p left join "answers" u on u.id = p.answer_id and u.unreadable
+      where p.endpoint <> 'token.requests'
       group by p.request_key, p.sync, p.received_at
     ),
     "repeated" as (
@@ -27,6 +29,7 @@ export const savingsOf = (paid: string): string => `"moments" as (
         min(m.sent - m.previous_at) as "gap",
         array_agg(m.received_at order by m.received_at) as "received",
         array_agg(m.sent order by m.received_at) as "sent",
+        array_agg(m.unreadable order by m.received_at) as "unreadable",
         array_agg(m.answers order by m.received_at) as "answers",
         array_agg(m.telling order by m.received_at) as "telling",
         array_agg(m.points order by m.received_at) as "points",
@@ -35,7 +38,7 @@ export const savingsOf = (paid: string): string => `"moments" as (
         sum(m.points) as "all_points"
       from (
         select
-          n.request_key, n.sync, n.received_at, n.answers, n.telling, n.points,
+          n.request_key, n.sync, n.received_at, n.unreadable, n.answers, n.telling, n.points,
           max(n.sent_at) over w as "sent",
           lag(n.received_at) over w as "previous_at",
           lead(n.received_at) over w as "next_at"
@@ -59,7 +62,9 @@ export const savingsOf = (paid: string): string => `"moments" as (
           select 1
           union all
           select n.place from "bought" o
-          cross join lateral (select width_bucket(r.received[o.place] + d.age, r.sent) + 1 as "place") n
+          cross join lateral (
+            select 1 + case when r.unreadable[o.place] then o.place else width_bucket(r.received[o.place] + d.age, r.sent) end as "place"
+          ) n
           where n.place <= cardinality(r.sent)
         )
         select sum(r.answers[o.place]) as "answers", sum(r.points[o.place]) as "points", sum(r.telling[o.place]) as "telling"
@@ -99,7 +104,7 @@ export const maxAgeSavings = view(
   },
   `
     with "paid" as materialized (
-      select c.sync, c.endpoint, c.request_key, c.received_at, c.sent_at, c.points, c.is_nothing_new from "answer_costs" c
+      select c.answer_id, c.sync, c.endpoint, c.request_key, c.received_at, c.sent_at, c.points, c.is_nothing_new from "answer_costs" c
     ),
     ${savingsOf('"paid"')}`,
 );
