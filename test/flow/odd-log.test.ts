@@ -78,6 +78,18 @@ describe('a request log', () => {
     },
   );
 
+  it('with more rows of one instant than a page says that a longer page shows more', async () => {
+    const log = await logging(await open(), { order: 'descending', edge: 'exclusive' });
+    for (let n = 0; n < 25; n += 1) log.add('/api/other');
+    log.rows.forEach((row, place) => (log.rows[place] = { ...row, at: log.rows[0]?.at ?? 0 }));
+    expect(only(await log.sync(costs(', request: { limit: 10 }')))).toMatchObject({
+      exitCode: 0,
+      truncated: 1,
+      next: expect.stringContaining('raise request.limit'),
+    });
+    expect(await log.loaded()).toHaveLength(10);
+  });
+
   it.each(KINDS)('that logs its own readings is read to its end each time ($order, $edge)', async (kind) => {
     const log = await logging(await open(), kind, { logsReadings: true });
     for (let round = 0; round < 4; round += 1) {

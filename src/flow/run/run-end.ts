@@ -132,7 +132,7 @@ const completeEnd = ({ definition }: EndInput, { totals, unread }: Sums): RunEnd
   state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
   exitCode: EXIT.complete,
   error: null,
-  next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
+  next: unread.requests > 0 ? unreadNext(definition, unread) : advice(definition, totals),
 });
 
 /** All data is there, so the state does not change; the exit code says that the data is not right. */
@@ -164,8 +164,10 @@ function unreadNext(definition: EndInput['definition'], { requests, failing }: U
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 
-function advice(totals: Sums['totals']): string | null {
+function advice({ endpoint }: EndInput['definition'], totals: Sums['totals']): string | null {
   if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
+  if (totals.truncated > 0 && endpoint.paging.by === 'cursor')
+    return 'The log has more rows of one instant than fit on a page: raise request.limit, up to 100.';
   if (totals.truncated > 0)
     return 'More may exist than was returned: raise count, or set raise_count_to, window or split_by.';
   return null;
