@@ -164,6 +164,14 @@ describe('the quote of a question that may be requested in parts', () => {
     expect(pointsOf([{ ...split, usualParts: parts }], prices, 3)).toMatchObject({ likely: 100 + 2 * 6 });
   });
 
+  it('has a wider range if the number of parts is estimated from other days', () => {
+    const usualParts = Array.from({ length: 16 }, () => 10);
+    const split = question({ most: new Map([[10, 40]]), usual: [10], usualParts });
+    expect(pointsOf([split], PER_REQUEST)).toMatchObject({ low: 34, likely: 34, high: 34, most: 80 });
+    const estimated = pointsOf([{ ...split, isEstimated: true }], PER_REQUEST);
+    expect(estimated).toMatchObject({ low: 20, likely: 34, high: 48, most: 80 });
+  });
+
   it('adds up parts with larger counts at their price', () => {
     const raised = question({
       most: new Map([

@@ -153,7 +153,10 @@ async function follow(context: Following, roots: readonly Root[]): Promise<void>
  */
 function sentBefore(
   questions: readonly QuestionSent[],
-): (definition: SyncDefinition, task: Task) => Pick<QuotedQuestion, 'usual' | 'usualParts'> | undefined {
+): (
+  definition: SyncDefinition,
+  task: Task,
+) => Pick<QuotedQuestion, 'usual' | 'usualParts' | 'isEstimated'> | undefined {
   const byKey = new Map(questions.map((it) => [it.requestKey, it]));
   const byInput = new Map(questions.map((it) => [canonicalJson(it.input), it]));
   return ({ endpoint: { paging } }, { requestKey, request, input }) => {
@@ -167,7 +170,7 @@ function sentBefore(
     const length = Math.max(1, scaled(other, lengthOf(now) / lengthOf(then)));
     const usual = other.counts.slice(0, length);
     const parts = Array.from({ length: length - usual.length }, (_, at) => sent[at % sent.length]);
-    return { usual, usualParts: parts };
+    return { usual, usualParts: parts, isEstimated: true };
   };
 }
 

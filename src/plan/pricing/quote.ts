@@ -81,6 +81,8 @@ export interface QuotedQuestion {
   readonly usual?: readonly (number | undefined)[];
   /** The `count` of each part that was requested in that run. */
   readonly usualParts?: readonly (number | undefined)[];
+  /** True if the number of parts is estimated, because the last run requested other days. */
+  readonly isEstimated?: boolean;
 }
 
 /** Adds up questions of a plan, so that their quote needs a few numbers instead of the questions. */
@@ -96,6 +98,7 @@ export class QuestionTotals {
   /** Requests of questions that ran before or cannot be split, and the parts of those that were split. */
   readonly #known = new Map<number | undefined, number>();
   readonly #parts = new Map<number | undefined, number>();
+  #estimatedParts = 0;
   /** First requests of questions that may be split and never ran, and the most requests of these questions. */
   readonly #unknown = new Map<number | undefined, number>();
   readonly #unknownMost = new Map<number | undefined, number>();
@@ -114,7 +117,7 @@ export class QuestionTotals {
     return Math.min(this.#mostRequests, this.#limit);
   }
 
-  add({ open, most, usual, usualParts = [] }: QuotedQuestion): void {
+  add({ open, most, usual, usualParts = [], isEstimated = false }: QuotedQuestion): void {
     const counts = open.map(countOf);
     const isUnknown = usual === undefined && most !== undefined && requestsOf(most) > open.length;
     this.questions += 1;
@@ -122,6 +125,7 @@ export class QuestionTotals {
     this.#mostRequests += most ? requestsOf(most) : open.length;
     for (const count of usual ?? counts) increase(isUnknown ? this.#unknown : this.#known, count, 1);
     for (const count of usualParts) increase(this.#parts, count, 1);
+    if (isEstimated) this.#estimatedParts += usualParts.length;
     for (const [count, number] of most ?? counts.map((count) => [count, 1] as const)) {
       increase(this.#most, count, number);
       if (isUnknown) increase(this.#unknownMost, count, number);
@@ -140,11 +144,16 @@ export class QuestionTotals {
     const left = this.#limit - numberOf(knownCounts) - numberOf(partCounts);
     const known = pointsQuoteOf(knownCounts, prices);
     const parts = pointsQuoteOf(partCounts, { ...prices, recentCounts: prices.partCounts ?? prices.recentCounts });
+    // Assumed: the number of parts varies as independent events do, because it follows the items on these days.
+    const each = parts.likely / Math.max(1, numberOf(partCounts));
+    const margin = NINE_IN_TEN * Math.sqrt(this.#estimatedParts) * each;
+    const partsLow = roundedBy(Math.floor, Math.max(0, parts.low - margin));
+    const partsHigh = roundedBy(Math.ceil, parts.high + margin);
     const unknown = pointsQuoteOf(largest(this.#unknown, left), prices);
     const most = pointsOf(largest(this.#most, this.#limit));
-    const high = Math.min(most, known.high + parts.high + pointsOf(largest(this.#unknownMost, left)));
+    const high = Math.min(most, known.high + partsHigh + pointsOf(largest(this.#unknownMost, left)));
     const likely = Math.min(high, known.likely + parts.likely + unknown.likely);
-    return { ...known, low: Math.min(likely, known.low + parts.low + unknown.low), likely, high, most };
+    return { ...known, low: Math.min(likely, known.low + partsLow + unknown.low), likely, high, most };
   }
 }
 
