@@ -171,14 +171,18 @@ const UNSHOWN: Readonly<Record<string, string>> = {
  */
 const STOCK = /^(?:Invalid|Too big|Too small|Unrecognized)/;
 const allowedOr = (issue: z.core.$ZodIssue, due: JsonSchema): string =>
-  STOCK.test(issue.message) ? `allowed is ${allowedBy(due)}` : issue.message;
+  STOCK.test(issue.message) ? `allowed is ${allowedBy(due)}${limitOfAll(issue)}` : issue.message;
+
+/** The limit of all whole numbers, which only a message about a greater one needs. */
+const limitOfAll = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'too_big' && issue.maximum === Number.MAX_SAFE_INTEGER ? ` and at most ${issue.maximum}` : '';
 
 const LONGEST = 60;
 
 /** A description of what was found. A text that came from a variable may be a secret and is not shown. */
 export function foundIn(tree: Tree): string {
   if (tree.kind === 'list') return tree.items.length === 0 ? 'an empty list' : 'a list';
-  if (tree.kind === 'map') return 'a mapping';
+  if (tree.kind === 'map') return tree.entries.length === 0 ? 'an empty mapping' : 'a mapping';
   const { value, text, variables, isUntyped } = tree;
   if (variables.length > 0 && !/^[-+.\d]{1,12}$|^(?:true|false)$/.test(text)) {
     return `${text === '' ? 'empty, ' : ''}the value of ${variables.map((it) => `\${${it}}`).join(', ')}`;

@@ -71,7 +71,7 @@ syncs:
     [
       'with rows without a bound',
       '{ rows: «{} }',
-      'rows is a mapping; allowed is a mapping with at least one of min, max and drop, with min at most max',
+      'rows is an empty mapping; allowed is a mapping with at least one of min, max and drop, with min at most max',
     ],
     [
       'with bounds that exclude each other',

@@ -107,6 +107,11 @@ describe('a sync', () => {
       '  a: { endpoint: token.requests, budget: { per_run: «0.5 } }',
       'per_run is 0.5; allowed is a whole number of at least 0',
     ],
+    [
+      'with a budget beyond the exact numbers',
+      '  a: { endpoint: token.requests, budget: { per_run: «9007199254740993 } }',
+      'per_run is 9007199254740993; allowed is a whole number of at least 0 and at most 9007199254740991',
+    ],
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
     expect(await problemsOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
@@ -453,7 +458,7 @@ describe('split_by', () => {
     [
       'of no field',
       `  a: { ${SEC}, request: { count: 1 }, split_by: «{} }`,
-      'split_by is a mapping; allowed is a mapping of forms, location_codes to lists of values',
+      'split_by is an empty mapping; allowed is a mapping of forms, location_codes to lists of values',
     ],
     [
       'of no values',
