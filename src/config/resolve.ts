@@ -1,4 +1,5 @@
 /** Fills the variables of a tree's scalars from the environment, or from the files that `VAR_FILE` names. */
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { interpolate, type TemplatePart, parseTemplate, type Variable, variablesOf } from './document/interpolate.ts';
 import type { ReportProblem } from './document/problem.ts';
@@ -57,7 +58,9 @@ export async function readVariable(name: string, env: Env): Promise<Value> {
   const path = env[`${name}_FILE`] ?? '';
   if ((value !== undefined && value !== '') || path === '') return { value };
   try {
-    const text = await readFile(path, 'utf8');
+    const bytes = await readFile(path);
+    if (!isUtf8(bytes)) return { problem: `${name}_FILE names ${JSON.stringify(path)}, which is not UTF-8 text` };
+    const text = bytes.toString();
     if (text.length > LONGEST_SECRET)
       return { problem: `${name}_FILE names a file of more than ${LONGEST_SECRET} characters` };
     // Editors on Windows begin a file with a byte order mark.

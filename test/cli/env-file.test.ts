@@ -43,6 +43,13 @@ describe('--env-file', () => {
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
   });
 
+  it('is refused when it isn’t UTF-8, instead of losing bytes', async () => {
+    const file = join(folder, 'utf-16.env');
+    await writeFile(file, Buffer.from(`\uFEFFAGE=30d\r\n`, 'utf16le'));
+    const { code, err } = await runInProcess(['plan', '--env-file', file], { env: {} });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`${file} is not UTF-8 text`) as string });
+  });
+
   it('leaves a variable of the real environment as it is, even if it is empty', async () => {
     const wrong = await plan({ AGE: 'soon' });
     expect(wrong).toMatchObject({ code: 2 });

@@ -259,6 +259,14 @@ describe('a secret from a file', () => {
     ]);
   });
 
+  it('is refused when it isn’t UTF-8, instead of losing bytes', async () => {
+    const files = { 'sluice.yaml': CONFIG, t: Buffer.from('abc\xE9', 'latin1') };
+    const { unusable } = await inFolder(files, (folder) =>
+      loadConfig(join(folder, 'sluice.yaml'), { T_FILE: join(folder, 't') }),
+    );
+    expect(unusable?.error.message).toMatch(/T_FILE names ".*\/t", which is not UTF-8 text/);
+  });
+
   it('leaves the config usable without a token when it can’t be read', async () => {
     expect(await loadWith({}, () => ({ T_FILE: '/nowhere/t' }))).toMatchObject({ token: undefined });
     expect(await problemsIn(CONFIG, { T_FILE: '/nowhere/t' })).toMatchObject([
