@@ -97,15 +97,19 @@ export async function readConfigFiles(
   return files;
 }
 
-/** The texts of `include`; the schema refuses any other value. */
+/** The texts of `include`, also empty ones; the schema refuses any other value. */
 function includesOf(tree: MapTree): ScalarTree[] {
   const written = entryOf(tree, 'include')?.value;
   const items = written?.kind === 'list' ? written.items : written ? [written] : [];
-  return items.filter((item) => item.kind === 'scalar').filter(({ hasProblem, text }) => !hasProblem && text !== '');
+  return items
+    .filter((item) => item.kind === 'scalar')
+    .filter(({ hasProblem, value }) => !hasProblem && value !== null);
 }
 
 /** The files of a path or a pattern in this folder, sorted. A path that exists is no pattern. */
 export async function includedFilesOf(pattern: string, folder: string): Promise<string[]> {
+  // An empty path, such as that of an empty variable, would be the folder.
+  if (pattern === '') return [];
   const pathOf = (name: string): string => (resolve(name) === name ? name : join(folder, name));
   if (existsSync(pathOf(pattern))) return [pathOf(pattern)];
   return (await Array.fromAsync(glob(pattern, { cwd: folder }))).map(pathOf).toSorted();

@@ -87,6 +87,11 @@ describe('a config with include', () => {
       '3:11: include is "x/*.yaml", which matches no file in FOLDER; allowed are paths and patterns relative to this folder',
     ],
     [
+      'that is empty',
+      'include: [empty.yaml, ""]\n',
+      '3:23: include is "", which matches no file in FOLDER; allowed are paths and patterns relative to this folder',
+    ],
+    [
       'of itself',
       'include: sluice.yaml\n',
       '3:10: include forms a cycle: sluice.yaml includes sluice.yaml; remove one of these',
