@@ -99,6 +99,13 @@ describe('budget.keep', () => {
       ],
     },
     {
+      name: 'the newest row ended before it began',
+      before: [
+        rowOf({ points_left: 7, started_at: '2026-03-06T14:00:00.000000Z', duration: -1e308 }),
+        rowOf({ points_left: 5, started_at: '2026-03-06T14:59:59.000000Z', duration: -1 }),
+      ],
+    },
+    {
       name: 'rows are listed oldest first',
       order: 'ascending' as const,
       before: Array.from({ length: 250 }, (_, at) =>

@@ -48,7 +48,8 @@ export async function balanceSince(
   since: Date | undefined,
   tokenId: string | undefined,
 ): Promise<Balance | undefined> {
-  const ends = sql`started_at + least(coalesce(duration, response_execution_time, 0), 3600) * interval '1 second'`;
+  // The log may show any number. A row did not end before it began.
+  const ends = sql`started_at + least(greatest(coalesce(duration, response_execution_time, 0), 0), 3600) * interval '1 second'`;
   const { rows } = await sql<{ points: string; started_at: Date }>`
     with logged as (
       select started_at, points_left, ${ends} as ended_at, case when coalesce(is_paid, cost > 0) then cost else 0 end as charged
