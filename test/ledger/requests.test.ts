@@ -9,7 +9,12 @@ import { openRequests, planRequests, triedRequests } from '../../src/ledger/requ
 import { countByState, settleRequest } from '../../src/ledger/requests/states.ts';
 import { createRun, type Run } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { recordSent, storeAnswers, type StoredBytes } from '../../src/ledger/requests/store-and-record-sent.ts';
+import {
+  recordSent,
+  storeAndRecordSent,
+  storeAnswers,
+  type StoredBytes,
+} from '../../src/ledger/requests/store-and-record-sent.ts';
 import { readAnswer, storedAnswerId, unloadedAnswers } from '../../src/ledger/answers.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
@@ -182,6 +187,24 @@ eachWarehouse('the stored answers', (open) => {
     const third = { requestId: id, answer: answer('[3]') };
     const [unknown, last] = await storeAnswers(ops, [{ requestId: '999', answer: answer('[3]') }, third]);
     expect([unknown, last]).toEqual([undefined, await storedAnswerId(ops, id, answer('[3]'))]);
+  });
+
+  it('takes no answer for a request that has the id of another attempt, as after a failover', async () => {
+    const { ops, lease, run } = await begun(open, 3);
+    const [first = '', second = '', third = ''] = (await all(ops, run)).map(({ id }) => id);
+    await recordSent(ops, lease, [
+      { ...sent, id: first },
+      { ...sent, id: second },
+    ]);
+    const others = { requestId: first, xRequestId: randomUUID(), answer: answer('[1]') };
+    const own = { requestId: second, xRequestId: sent.xRequestId, answer: answer('[2]') };
+    const unsent = { requestId: third, xRequestId: sent.xRequestId, answer: answer('[3]') };
+    expect(await storeAnswers(ops, [others, unsent])).toEqual([undefined, undefined]);
+    const next = { ...sent, id: third, xRequestId: others.xRequestId };
+    expect(await storeAndRecordSent(ops, lease, [others, own], [next])).toEqual({
+      answerIds: [undefined, await storedAnswerId(ops, second, own.answer)],
+      sentIds: new Set([third]),
+    });
   });
 
   it('gives the newest answer to a question that is young enough', async () => {

@@ -60,7 +60,7 @@ export function openAnswerStore(
   const store: AnswerStore['store'] = async (request, answer) => {
     context.checkpoint?.('before_store');
     try {
-      const answerId = await commits.store({ requestId: request.id, answer });
+      const answerId = await commits.store({ requestId: request.id, xRequestId: request.xRequestId, answer });
       if (answerId === undefined) throw lostRequestError(request);
       context.checkpoint?.('after_store');
       return { answerId, loaded: load(storedOf(context, request, answer, answerId)) };

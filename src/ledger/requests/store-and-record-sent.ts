@@ -26,6 +26,8 @@ export interface StoredBytes {
 /** An answer with its request. */
 export interface AnswerToStore {
   readonly requestId: string;
+  /** Identifier of the attempt. A failover can give the id to another request. Absent if the caller checked the request. */
+  readonly xRequestId?: string;
   readonly answer: StoredBytes;
 }
 
@@ -109,6 +111,7 @@ interface PackedAnswer extends AnswerToStore {
 
 const ANSWER_COLUMNS = {
   request_id: ['bigint', ({ requestId }) => requestId],
+  attempt_id: ['uuid', ({ xRequestId }) => xRequestId ?? null],
   received_at: ['timestamptz', ({ answer }) => answer.receivedAt],
   took_ms: ['bigint', ({ answer }) => Math.round(answer.tookMs)],
   status: ['bigint', ({ answer }) => answer.status],
@@ -224,6 +227,7 @@ function answered(ops: Ops, given: AnswerParameters) {
           eb
             .selectFrom('received')
             .innerJoin('requests', 'requests.id', 'received.request_id')
+            .where(sql<boolean>`coalesce(received.attempt_id = requests.x_request_id, received.attempt_id is null)`)
             .select(valuesFor(STORED_COLUMNS))
             .orderBy('received.position'),
         )
