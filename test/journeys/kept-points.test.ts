@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { only } from '../flow/scene.ts';
 import { anyWarehouse, postgresWarehouses } from '../support/warehouse.ts';
-import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
+import { type LoggedRow, type PricedOptions, pricedService, rowOf, spend, tickingFrom } from './priced-service.ts';
 
 const ONE: PricedOptions['price'] = () => 1;
 const SHOWS_FIVE = rowOf({ points_left: 5 });
@@ -119,6 +119,32 @@ describe('budget.keep', () => {
     const service = await pricedService({ price: ONE, points: 5, before, ...options });
     const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 10 })).summary);
     expect(run).toMatchObject({ exitCode: 6, left: 8 });
+    expect(service.points()).toBe(3);
+  });
+
+  it.each([
+    ['a minute', '2026-03-06T15:01:00.000000Z'],
+    ['an hour', '2026-03-06T16:00:00.000000Z'],
+    ['a month', '2026-04-06T15:00:00.000000Z'],
+  ])('is held if a row of another machine is %s in the future', async (_, startedAt) => {
+    const later = rowOf({ points_left: 900, started_at: startedAt, endpoint: '/api/other' });
+    const service = await pricedService({ price: ONE, points: 5, before: [SHOWS_FIVE, later] });
+    const run = only((await spend(tickingFrom(service), await open(), { budget: '{ keep: 3 }', inputs: 10 })).summary);
+    expect(run).toMatchObject({ exitCode: 6, left: 8 });
+    expect(service.points()).toBe(3);
+  });
+
+  it('is held after a top-up if the clock of the service is an hour ahead', async () => {
+    const skewMs = 3_600_000;
+    const before = [rowOf({ points_left: 2 }), rowOf({ points_left: 5, started_at: '2026-03-06T15:59:59.000000Z' })];
+    const service = await pricedService({ price: ONE, points: 5, before, skewMs });
+    const warehouse = await open();
+    const buys = async () =>
+      only((await spend(tickingFrom(service), warehouse, { budget: '{ keep: 3 }', inputs: 10 })).summary);
+    // The clocks are not compared yet, so the row from before the top-up counts.
+    expect(await buys()).toMatchObject({ exitCode: 6, left: 10 });
+    service.clock.advance(skewMs);
+    expect(await buys()).toMatchObject({ exitCode: 6, left: 8 });
     expect(service.points()).toBe(3);
   });
 

@@ -38,15 +38,24 @@ export async function lastBalance(
   return row && { points: Number(row.points_left), at: row.started_at, readAt: row.read_at };
 }
 
+/** Which rows of the log show the balance. */
+export interface BalanceRows {
+  /** The first row, by the service's clock; undefined for all rows. */
+  readonly since: Date | undefined;
+  /** The latest time that a row can have, by the service's clock. */
+  readonly present: Date;
+  /** Rows of other tokens do not count if our token is known. */
+  readonly tokenId: string | undefined;
+}
+
 /**
- * Returns the balance after all log rows since an instant of the service's clock; undefined if none shows one. Rows of
- * other tokens do not count if our token is known. A row that began before the newest one and ended after it may show a
- * later balance, so the lowest one counts.
+ * Returns the balance after these log rows; undefined if none shows one. A row that began before the newest one and ended
+ * after it may show a later balance, so the lowest one counts. A row from the future, such as one of a machine with a wrong
+ * clock, counts beside the newest one until the present.
  */
 export async function balanceSince(
   { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
-  since: Date | undefined,
-  tokenId: string | undefined,
+  { since, present, tokenId }: BalanceRows,
 ): Promise<Balance | undefined> {
   // The log may show any number. A row did not end before it began.
   const ends = sql`started_at + least(greatest(coalesce(duration, response_execution_time, 0), 0), 3600) * interval '1 second'`;
@@ -57,7 +66,8 @@ export async function balanceSince(
       where started_at >= ${since === undefined ? sql`'-infinity'::timestamptz` : sql`${since.toISOString()}::timestamptz`}
         and ${isOfToken(tokenId)}
     ), newest as (
-      select started_at from logged where points_left is not null order by started_at desc limit 1
+      select started_at from logged where points_left is not null
+      order by started_at <= ${present.toISOString()}::timestamptz desc, started_at desc limit 1
     )
     select n.started_at, (select min(points_left) from logged where ended_at >= n.started_at)
       - coalesce((select sum(charged) from logged where started_at > n.started_at and points_left is null), 0) as points

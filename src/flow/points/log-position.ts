@@ -18,9 +18,11 @@ export interface LogPosition {
 }
 
 /** Several machines of a service may write rows slightly out of order. */
-const MARGIN_MS = 5000;
+export const MARGIN_MS = 5000;
 /** Without a position, a read begins this long before the call by our clock. */
 const BEFORE_MS = 3_600_000;
+/** The usual deadline of a call. */
+const CALL_MS = 330_000;
 /** Older positions matter only to very long calls. */
 const MOST_KEPT = 100;
 
@@ -47,4 +49,15 @@ export function openLogPosition(): LogPosition {
       return isNew;
     },
   };
+}
+
+/**
+ * Where a reading of the balance begins, in order of preference. A call that began before the newest row and ended after it
+ * may show a later balance. A row from the future hides the newest one. A log with too many such rows is read from the newest
+ * row only; otherwise its balance could never be known.
+ */
+export function startsOfBalance(newest: Date, present: Date): readonly [Date, ...Date[]] {
+  const beforeNewest = new Date(newest.getTime() - CALL_MS);
+  if (newest <= present) return [beforeNewest, newest];
+  return [new Date(present.getTime() - BEFORE_MS), beforeNewest, newest];
 }

@@ -235,16 +235,10 @@ export class TruePointsMeter implements PointsMeter {
       const mayWait = this.#nowMs() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
       if (!this.#isUnreadable) await this.#calls.confirm(!mayWait);
       if (!this.#calls.mayLackRows(targets) || signal.aborted) return;
-      if (!mayWait && !this.#useOurClock()) return;
+      if (!mayWait && (this.#isUnreadable || !this.#it.logReader.useOurClock())) return;
       if (mayWait) await orAborted(sleep(waitMs, signal), signal);
       if (signal.aborted) return;
     }
-  }
-
-  /** A balance is taken from the newest row, so a row from the future would show a wrong one. */
-  #useOurClock(): boolean {
-    const { budget, logReader } = this.#it;
-    return !this.#isUnreadable && !budget.balance && logReader.useOurClock();
   }
 
   async #read(isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> {

@@ -5,18 +5,17 @@ import {
   type LoggedCost,
   loggedCosts,
   newestStart,
-  onlyStart,
   outstandingBeside,
   pointsOfRuns,
   settleCharged,
   tokenOf,
   unconfirmedRequests,
 } from '../../ledger/log-costs.ts';
-import { readLogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import { DAY_MS, MINUTE_MS } from '../../day.ts';
 import { maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
-import type { LogPosition } from './log-position.ts';
+import { type LogPosition, startsOfBalance } from './log-position.ts';
+import { ServiceClock } from './service-clock.ts';
 import { balanceIn } from './ticket.ts';
 import {
   deleteReadRows,
@@ -47,11 +46,10 @@ export interface RequestLogReaderContext extends LogReadContext {
 const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
-/** The usual deadline of a call. */
-const CALL_MS = 330_000;
 
 export class RequestLogReader {
   readonly #context: RequestLogReaderContext;
+  readonly #clock: ServiceClock;
   /** Runs of the reads so far. */
   readonly #reads: string[] = [];
   /** Points of the reads that were counted already. */
@@ -62,14 +60,13 @@ export class RequestLogReader {
   #lookedUp: readonly string[] = [];
   #tokenId: string | undefined;
   #hasToken = false;
-  /** How far the service's clock is ahead; undefined when that does not matter. */
-  #offsetMs: number | undefined;
   /** Start of the rows that the last reads returned without a gap. */
   #knownSince: Date | undefined;
   #isKnown = false;
 
   constructor(context: RequestLogReaderContext) {
     this.#context = context;
+    this.#clock = new ServiceClock(context);
   }
 
   /** True once the end of the log is known, so that reads begin there. */
@@ -108,32 +105,44 @@ export class RequestLogReader {
   async begin(wantsBalance: boolean, signal: AbortSignal): Promise<RequestLogReading> {
     let read = await this.#readPages([{ limit: 1 }], 1, signal);
     if (!read.isUsable) return this.#resultOf(read);
-    let newest = await this.#notePosition();
+    const newest = await this.#notePosition();
     this.#isKnown = true;
-    if (newest && (wantsBalance || this.#context.now().getTime() - newest.getTime() > RECENT_MS)) {
-      // A log in ascending order has shown its beginning, so read on from there. Only its end has the balance.
-      // A call that began before the newest row and ended after it may show a later balance. A log with too many such rows
-      // is read from the newest row only; otherwise its balance could never be known.
-      for (const from of wantsBalance ? [new Date(newest.getTime() - CALL_MS), newest] : [newest]) {
-        read = await this.#readPages([logSince(from)], MOST_PAGES, signal);
-        if (!read.isUsable || read.isWhole) break;
-      }
-      newest = await this.#notePosition();
-      this.#isKnown = read.isUsable && read.isWhole;
-    }
-    this.#knownSince = newest && new Date(newest.getTime() - HOUR_MS);
-    if (wantsBalance && newest && (await this.#newestBalance()) === undefined) {
-      // The newest rows may belong to running requests or to another token.
-      read = await this.#readPages([logSince(undefined)], 1, signal);
-      newest = await this.#notePosition();
-      this.#knownSince = newest && new Date(newest.getTime() - 24 * HOUR_MS);
-    }
+    this.#knownSince = undefined;
+    if (newest && wantsBalance) read = await this.#beginBalance(newest, signal);
+    // A log in ascending order has shown its beginning, so read on from there.
+    else if (newest && this.#context.now().getTime() - newest.getTime() > RECENT_MS)
+      read = await this.#readEnd([newest], signal);
     return this.#resultOf(read);
+  }
+
+  /** Reads the end of the log, which has the balance. */
+  async #beginBalance(newest: Date, signal: AbortSignal): Promise<LogRead> {
+    const present = await this.#clock.present();
+    const read = await this.#readEnd(startsOfBalance(newest, present), signal);
+    this.#knownSince = new Date(Math.min(newest.getTime(), present.getTime()) - HOUR_MS);
+    const found = await this.#newestBalance();
+    if (found && found.at <= present) return read;
+    // The newest rows may belong to running requests, to another token or to a machine with a wrong clock.
+    const recent = await this.#readPages([logSince(undefined)], 1, signal);
+    const last = await this.#notePosition();
+    this.#knownSince = last && new Date(last.getTime() - 24 * HOUR_MS);
+    return recent;
+  }
+
+  /** Reads the log from the first of these instants from which it can be read to its end. */
+  async #readEnd(starts: readonly [Date, ...Date[]], signal: AbortSignal): Promise<LogRead> {
+    const [first, ...others] = starts;
+    let read = await this.#readPages([logSince(first)], MOST_PAGES, signal);
+    for (const from of others)
+      if (read.isUsable && !read.isWhole) read = await this.#readPages([logSince(from)], MOST_PAGES, signal);
+    await this.#notePosition();
+    this.#isKnown = read.isUsable && read.isWhole;
+    return read;
   }
 
   /** Reads the log from a send time on, at most `pages` of it, and reconciles it with the ledger. */
   async read(sentMs: number, pages: number, signal: AbortSignal): Promise<RequestLogReading> {
-    return this.#readSince(sentMs, pages, signal, (from) => this.#measureOffset(sentMs, from));
+    return this.#readSince(sentMs, pages, signal, (from) => this.#clock.measure(sentMs, from));
   }
 
   /** `onRead` gets the start of the rows that were read; undefined for the complete log. */
@@ -147,11 +156,11 @@ export class RequestLogReader {
     const from = position.startFor(sentMs);
     const read = await this.#readPages([logSince(from)], pages, signal);
     if (!read.isUsable) return this.#resultOf(read);
-    if (this.#offsetMs === undefined) await onRead?.(from);
+    if (this.#clock.offsetMs() === undefined) await onRead?.(from);
     await this.#notePosition();
     // Rows of a log that was empty may have any time: its clock is not known.
     const since = from && new Date(Math.min(sentMs, from.getTime()) - MINUTE_MS);
-    const inOrder = { offsetMs: this.#offsetMs, sentSince: new Date(sentMs), loggedSince: from };
+    const inOrder = { offsetMs: this.#clock.offsetMs(), sentSince: new Date(sentMs), loggedSince: from };
     await this.#retry(() => reconcileCosts(warehouse, { since, now: now(), inOrder }));
     this.#isKnown = read.isWhole;
     this.#knownSince = from;
@@ -199,7 +208,7 @@ export class RequestLogReader {
     const found = logged ?? (header === undefined ? undefined : { points: header, at: readAt });
     if (!found) return undefined;
     await this.#retry(() => saveBalance(warehouse, token, { ...found, readAt, tokenId: this.#tokenId }));
-    const sentSince = logged ? await this.#atHere(logged.at) : readAt;
+    const sentSince = logged ? await this.#clock.atHere(logged.at) : readAt;
     const span = { underWaySince: new Date(readAt.getTime() - HOUR_MS), sentSince };
     const beside = await this.#retry(() => outstandingBeside(warehouse, ids, span));
     return { points: found.points, outstandingBeside: beside };
@@ -247,21 +256,6 @@ export class RequestLogReader {
     return newest;
   }
 
-  /** Compares the clocks by the only call that may be in the log since then. */
-  async #measureOffset(sentMs: number, from: Date | undefined): Promise<void> {
-    const { warehouse, definition } = this.#context;
-    const only = await this.#retry(() => onlyStart(warehouse, definition.endpoint.name, from));
-    const apartMs = (only?.getTime() ?? sentMs) - sentMs;
-    // Within the tolerance of matching, a clock difference does not matter.
-    if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) this.#offsetMs = apartMs;
-  }
-
-  /** The time of the warehouse's clock at an instant of the service's clock, as far as their difference is known. */
-  async #atHere(at: Date): Promise<Date> {
-    const { offsetMs = this.#offsetMs ?? 0 } = await this.#retry(() => readLogIdentifiers(this.#context.warehouse));
-    return new Date(at.getTime() - offsetMs);
-  }
-
   async #ownToken(): Promise<string | undefined> {
     const { warehouse, token } = this.#context;
     if (!this.#hasToken) this.#tokenId = (await this.#retry(() => readBalance(warehouse, token)))?.tokenId;
@@ -270,9 +264,10 @@ export class RequestLogReader {
   }
 
   async #newestBalance(): Promise<Awaited<ReturnType<typeof balanceSince>> | undefined> {
-    const own = await this.#ownToken();
+    const tokenId = await this.#ownToken();
     if (!this.#isKnown) return undefined;
-    return this.#retry(() => balanceSince(this.#context.warehouse, this.#knownSince, own));
+    const rows = { since: this.#knownSince, present: await this.#clock.present(), tokenId };
+    return this.#retry(() => balanceSince(this.#context.warehouse, rows));
   }
 
   async #headerBalance(): Promise<number | undefined> {
