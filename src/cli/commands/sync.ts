@@ -49,7 +49,7 @@ export const sync = command({
     plan: text(
       'FILE',
       'Send exactly the requests of a plan that sluice plan --output saved, for at most its points. ' +
-        'Refuse with exit code 2 if the config, inputs, fresh answers, prices or the day changed since. Splits of full answers count toward its points.',
+        'Refuse with exit code 2 if the config, inputs, fresh answers, prices or the days of a window changed since. Splits of full answers count toward its points.',
     ),
   },
   positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run (default: all).' } },
