@@ -98,6 +98,7 @@ export class QuestionTotals {
   /** Requests of questions that ran before or cannot be split, and the parts of those that were split. */
   readonly #known = new Map<number | undefined, number>();
   readonly #parts = new Map<number | undefined, number>();
+  /** Parts whose number is estimated. */
   #estimatedParts = 0;
   /** First requests of questions that may be split and never ran, and the most requests of these questions. */
   readonly #unknown = new Map<number | undefined, number>();
@@ -143,17 +144,24 @@ export class QuestionTotals {
     const partCounts = largest(this.#parts, this.#limit - numberOf(knownCounts));
     const left = this.#limit - numberOf(knownCounts) - numberOf(partCounts);
     const known = pointsQuoteOf(knownCounts, prices);
-    const parts = pointsQuoteOf(partCounts, { ...prices, recentCounts: prices.partCounts ?? prices.recentCounts });
-    // Assumed: the number of parts varies as independent events do, because it follows the items on these days.
-    const each = parts.likely / Math.max(1, numberOf(partCounts));
-    const margin = NINE_IN_TEN * Math.sqrt(this.#estimatedParts) * each;
-    const partsLow = roundedBy(Math.floor, Math.max(0, parts.low - margin));
-    const partsHigh = roundedBy(Math.ceil, parts.high + margin);
+    const parts = this.#quoteOfParts(partCounts, prices);
     const unknown = pointsQuoteOf(largest(this.#unknown, left), prices);
     const most = pointsOf(largest(this.#most, this.#limit));
-    const high = Math.min(most, known.high + partsHigh + pointsOf(largest(this.#unknownMost, left)));
+    const high = Math.min(most, known.high + parts.high + pointsOf(largest(this.#unknownMost, left)));
     const likely = Math.min(high, known.likely + parts.likely + unknown.likely);
-    return { ...known, low: Math.min(likely, known.low + partsLow + unknown.low), likely, high, most };
+    return { ...known, low: Math.min(likely, known.low + parts.low + unknown.low), likely, high, most };
+  }
+
+  /** Assumed: an estimated number of parts varies as independent events do, because it follows the items on these days. */
+  #quoteOfParts(counts: Counts, prices: PriceBook): PointsQuote {
+    const quote = pointsQuoteOf(counts, { ...prices, recentCounts: prices.partCounts ?? prices.recentCounts });
+    const each = quote.likely / Math.max(1, numberOf(counts));
+    const margin = NINE_IN_TEN * Math.sqrt(this.#estimatedParts) * each;
+    return {
+      ...quote,
+      low: roundedBy(Math.floor, Math.max(0, quote.low - margin)),
+      high: roundedBy(Math.ceil, quote.high + margin),
+    };
   }
 }
 
