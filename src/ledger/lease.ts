@@ -9,7 +9,7 @@ import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 export interface Lease {
   readonly name: string;
   readonly holder: string;
-  /** Increases with each takeover, so that loads of a former holder are refused. */
+  /** Increases with each takeover, so that writes of a former holder are refused. */
   readonly token: string;
   /** The outer lease, if this lease is for a part of its work; losing it loses this lease too. */
   readonly parent?: Lease;
@@ -33,6 +33,12 @@ const EXPIRES_MS = 12_000;
 export const HEARTBEAT_MS = 3_000;
 
 const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '1 millisecond'`;
+
+/**
+ * Microseconds of the database's clock. A plain counter would give the same number again after a failover that lost an
+ * acquisition, and two holders would pass for one.
+ */
+const tokenNow = sql<string>`(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
 
 /**
  * Acquires a lease; the same holder can acquire it again. Throws a HeldError (exit 7) if another holder is alive.
@@ -60,13 +66,14 @@ export async function acquireLease(
     await assertDue(tx);
     return tx
       .insertInto('leases')
-      .values({ name, holder, token: '1', acquired_at: sql`clock_timestamp()`, expires_at: expiry })
+      .values({ name, holder, token: tokenNow, acquired_at: sql`clock_timestamp()`, expires_at: expiry })
       .onConflict((conflict) =>
         conflict
           .column('name')
           .doUpdateSet({
             holder,
-            token: sql`leases.token + 1`,
+            // The clock may have been set back.
+            token: sql`greatest(leases.token + 1, ${tokenNow})`,
             acquired_at: sql`clock_timestamp()`,
             expires_at: expiry,
           })
@@ -139,8 +146,8 @@ export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<
 }
 
 /** The row of an outermost lease stays, and its token increases. Only a lagging standby and a restore take it back. */
-function lostLeaseError({ name, token, parent }: Lease, tokenNow: string | undefined): SluiceError {
-  if (!parent && BigInt(tokenNow ?? 0) < BigInt(token))
+function lostLeaseError({ name, token, parent }: Lease, present: string | undefined): SluiceError {
+  if (!parent && BigInt(present ?? 0) < BigInt(token))
     return new TransientError(
       `The database no longer has the lease of ${name}, as after a failover that lost transactions.`,
       { next: 'Run the sync again: it requests again what the database lost.' },

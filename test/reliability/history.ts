@@ -201,8 +201,6 @@ function overlaps({ leases, soleOwner }: Facts): string[] {
     if (move.token === before.token && move.holder !== before.holder && !move.holder.startsWith('run/'))
       said.push(`${move.name}: ${before.holder} and ${move.holder} share token ${move.token}`);
     if (move.token < before.token) said.push(`${move.name}: the token decreased from ${before.token} to ${move.token}`);
-    if (move.token > before.token && move.token !== before.token + 1)
-      said.push(`${move.name}: the token skipped from ${before.token} to ${move.token}`);
     // The same holder acquires it again if the result of its first commit was lost.
     const isOthers = move.holder !== before.holder;
     if (move.token > before.token && isOthers && before.expiresAtMs > move.atMs && !soleOwner)
