@@ -126,12 +126,14 @@ describe('budget.keep', () => {
     ['a minute', '2026-03-06T15:01:00.000000Z'],
     ['an hour', '2026-03-06T16:00:00.000000Z'],
     ['a month', '2026-04-06T15:00:00.000000Z'],
-  ])('is held if a row of another machine is %s in the future', async (_, startedAt) => {
-    const later = rowOf({ points_left: 900, started_at: startedAt, endpoint: '/api/other' });
-    const service = await pricedService({ price: ONE, points: 5, before: [SHOWS_FIVE, later] });
-    const run = only((await spend(tickingFrom(service), await open(), { budget: '{ keep: 3 }', inputs: 10 })).summary);
-    expect(run).toMatchObject({ exitCode: 6, left: 8 });
-    expect(service.points()).toBe(3);
+  ])('is held if a row of a machine with a wrong clock is %s in the future', async (_, startedAt) => {
+    for (const endpoint of ['/api/microblog/user', '/api/other']) {
+      const later = rowOf({ points_left: 900, started_at: startedAt, endpoint, response_request_id: 'another' });
+      const service = await pricedService({ price: ONE, points: 5, before: [SHOWS_FIVE, later] });
+      const { summary } = await spend(tickingFrom(service), await open(), { budget: '{ keep: 3 }', inputs: 10 });
+      expect(only(summary)).toMatchObject({ exitCode: 6, left: 8 });
+      expect(service.points()).toBe(3);
+    }
   });
 
   it('is held after a top-up if the clock of the service is an hour ahead', async () => {

@@ -124,8 +124,8 @@ export class RequestLogReader {
     if (found && found.at <= present) return read;
     // The newest rows may belong to running requests, to another token or to a machine with a wrong clock.
     const recent = await this.#readPages([logSince(undefined)], 1, signal);
-    const last = await this.#notePosition();
-    this.#knownSince = last && new Date(last.getTime() - 24 * HOUR_MS);
+    await this.#notePosition();
+    this.#knownSince = new Date(this.#knownSince.getTime() - DAY_MS);
     return recent;
   }
 
@@ -266,7 +266,11 @@ export class RequestLogReader {
   async #newestBalance(): Promise<Awaited<ReturnType<typeof balanceSince>> | undefined> {
     const tokenId = await this.#ownToken();
     if (!this.#isKnown) return undefined;
-    const rows = { since: this.#knownSince, present: await this.#clock.present(), tokenId };
+    const since = this.#knownSince;
+    const present = await this.#clock.present();
+    // Rows from the future alone do not show what was spent since the last reading.
+    if (since && since > present) return undefined;
+    const rows = { since, present, tokenId };
     return this.#retry(() => balanceSince(this.#context.warehouse, rows));
   }
 

@@ -7,24 +7,26 @@ import { MARGIN_MS } from './log-position.ts';
 
 export class ServiceClock {
   readonly #context: LogReadContext;
-  #offsetMs: number | undefined;
+  /** How far the service's clock was ahead of the last call that was compared. */
+  #aheadMs: number | undefined;
 
   constructor(context: LogReadContext) {
     this.#context = context;
   }
 
-  /** How far the service's clock was ahead when it was measured; undefined when that does not matter. */
+  /** How far the service's clock is ahead; undefined within the tolerance of matching, where that does not matter. */
   offsetMs(): number | undefined {
-    return this.#offsetMs;
+    const isApart = Math.abs(this.#aheadMs ?? 0) > toleranceMs({ offsetMs: undefined });
+    return isApart ? this.#aheadMs : undefined;
   }
 
   /** Compares the clocks by the only call that may be in the log since then. */
   async measure(sentMs: number, from: Date | undefined): Promise<void> {
     const { warehouse, definition } = this.#context;
     const only = await retryTransient(() => onlyStart(warehouse, definition.endpoint.name, from), this.#context);
-    const apartMs = (only?.getTime() ?? sentMs) - sentMs;
-    // Within the tolerance of matching, a clock difference does not matter.
-    if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) this.#offsetMs = apartMs;
+    // A row up to there was the newest one before the call.
+    const isNew = only && !(from && only.getTime() <= from.getTime() + MARGIN_MS);
+    if (isNew) this.#aheadMs = only.getTime() - sentMs;
   }
 
   /** The time of the warehouse's clock at an instant of the service's clock, as far as their difference is known. */
@@ -39,6 +41,6 @@ export class ServiceClock {
 
   async #offset(): Promise<number> {
     const found = await retryTransient(() => readLogIdentifiers(this.#context.warehouse), this.#context);
-    return found.offsetMs ?? this.#offsetMs ?? 0;
+    return found.offsetMs ?? this.#aheadMs ?? 0;
   }
 }
