@@ -419,14 +419,16 @@ describe('points', () => {
     expect(run).toMatchObject({ exitCode: 0, answers: 12, points: 12, unverified: { requests: 0 } });
   });
 
-  it.each(['descending', 'ascending'] as const)(
-    'are verified in a log with a row from the future, and hold a limit (%s)',
-    async (order) => {
-      const service = await pricedService({
-        price: TEN,
-        order,
-        before: [rowOf({ endpoint: '/api/other', started_at: '2026-04-06T14:00:00.000000Z' })],
-      });
+  it.each([
+    ['descending', '/api/other'],
+    ['ascending', '/api/other'],
+    ['descending', '/api/microblog/user'],
+    ['ascending', '/api/microblog/user'],
+  ] as const)(
+    'are verified in a log with a row from the future, and hold a limit (%s, %s)',
+    async (order, endpoint) => {
+      const later = rowOf({ endpoint, started_at: '2026-04-06T14:00:00.000000Z', response_request_id: 'another' });
+      const service = await pricedService({ price: TEN, order, before: [later] });
       const { summary } = await spend(tickingFrom(service), await open(), { budget: '{ per_run: 30 }', inputs: 9 });
       expect(only(summary)).toMatchObject({ exitCode: 6, points: 30, unverified: { requests: 0 } });
       expect(service.spent()).toBe(30);
