@@ -146,8 +146,8 @@ export async function assertLeases(ops: Ops, leases: readonly Lease[]): Promise<
 }
 
 /** The row of an outermost lease stays, and its token increases. Only a lagging standby and a restore take it back. */
-function lostLeaseError({ name, token, parent }: Lease, present: string | undefined): SluiceError {
-  if (!parent && BigInt(present ?? 0) < BigInt(token))
+function lostLeaseError({ name, token, parent }: Lease, found: string | undefined): SluiceError {
+  if (!parent && BigInt(found ?? 0) < BigInt(token))
     return new TransientError(
       `The database no longer has the lease of ${name}, as after a failover that lost transactions.`,
       { next: 'Run the sync again: it requests again what the database lost.' },

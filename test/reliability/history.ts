@@ -189,7 +189,10 @@ const miscounted = ({ answers }: Facts): string[] =>
       return said;
     });
 
-/** Takeovers of live leases, tokens that do not increase, and holders that share one. */
+/** A token is the time of its acquisition in microseconds, or one more than the token before. */
+const TOKEN_WITHIN_MS = 10_000;
+
+/** Takeovers of live leases, tokens that do not increase or are no time, and holders that share one. */
 function overlaps({ leases, soleOwner }: Facts): string[] {
   const said: string[] = [];
   const last = new Map<string, LeaseMove>();
@@ -201,6 +204,8 @@ function overlaps({ leases, soleOwner }: Facts): string[] {
     if (move.token === before.token && move.holder !== before.holder && !move.holder.startsWith('run/'))
       said.push(`${move.name}: ${before.holder} and ${move.holder} share token ${move.token}`);
     if (move.token < before.token) said.push(`${move.name}: the token decreased from ${before.token} to ${move.token}`);
+    if (move.token > before.token + 1 && Math.abs(move.token / 1000 - move.atMs) > TOKEN_WITHIN_MS)
+      said.push(`${move.name}: the token skipped from ${before.token} to ${move.token}, which is not the time`);
     // The same holder acquires it again if the result of its first commit was lost.
     const isOthers = move.holder !== before.holder;
     if (move.token > before.token && isOthers && before.expiresAtMs > move.atMs && !soleOwner)

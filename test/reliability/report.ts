@@ -35,7 +35,7 @@ checked:
 - No request reached the service that had a stored and fresh answer, or that the ledger had not recorded as sent.
 - Every stored answer has exactly the bytes that the service sent for that request.
 - Every row names an answer that contains it, and for each answer received = loaded + unchanged + superseded + quarantined.
-- No lease was taken over while its holder was alive, and fencing tokens increase.
+- No lease was taken over while its holder was alive, and fencing tokens increase: each is a time, or one more than the token before.
 - Requests change state only as the ledger allows, and all of them end.
 - Every lost attempt is listed. There are no more of them than calls in flight at the kills (${IN_FLIGHT} each) and answers with a fault.
 - The table of costs holds what the service logged.

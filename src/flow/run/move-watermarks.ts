@@ -68,10 +68,10 @@ async function inputEnds(ops: Ops, { definition, run }: WatermarkContext): Promi
   // A fresh answer may turn out unreadable when it is loaded.
   const isUnreadable = sql`(coalesce(a.unreadable, false) and (r.state in ('quarantined', 'fresh')
     or r.state = 'failed' and r.failure_class = ${UNREADABLE}))`;
-  const hasNoAnswer = sql`(r.state in ('missing', 'failed', 'in_doubt') or coalesce(a.status = 412, false))`;
+  const isRefusedOrLost = sql`(r.state in ('missing', 'failed', 'in_doubt') or coalesce(a.status = 412, false))`;
   // Items without a key stay in quarantine.
-  const isRead = sql`(r.state in ('loaded', 'empty', 'fresh', 'quarantined') and not ${isUnreadable} and not ${hasNoAnswer})`;
-  const isUnread = sql`(${isUnreadable} or ${hasNoAnswer})`;
+  const isRead = sql`(r.state in ('loaded', 'empty', 'fresh', 'quarantined') and not ${isUnreadable} and not ${isRefusedOrLost})`;
+  const isUnread = sql`(${isUnreadable} or ${isRefusedOrLost})`;
   const received = sql`to_char(coalesce(a.received_at, r.finished_at, r.sent_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return ops
     .selectFrom('requests as r')
@@ -80,7 +80,7 @@ async function inputEnds(ops: Ops, { definition, run }: WatermarkContext): Promi
       'r.input',
       // An entity that is unknown in every slice may exist tomorrow, with all its past.
       sql<boolean>`bool_and(${isSplit('r')} or ${isUnread} or ${isRead})
-        and (bool_or(${isRead}) or not bool_or(${hasNoAnswer}))`.as('done'),
+        and (bool_or(${isRead}) or not bool_or(${isRefusedOrLost}))`.as('done'),
       earliest(sql`a.received_at`).as('as_of'),
       earliest(bounding).as('sent_at'),
       sql<string[]>`array_agg(r.request_key)`.as('keys'),
